@@ -120,3 +120,38 @@ def test_a_small_dispersion_costs_no_more_than_a_large_one():
         wide = peak[0] >= tweedie.PEAK_OF_INTEGRAL and spread[0] >= tweedie.SPREAD_OF_INTEGRAL
         nodes = tweedie._spaced_nodes if wide else tweedie._whole_nodes
         assert nodes(peak, spread)[0].shape[1] < 400
+
+
+@pytest.mark.parametrize("power", [1 + 1e-12, 1.0001, 1.3, 1.5, 1.7, 1.9999, 2 - 1e-12])
+@pytest.mark.parametrize("mean", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("dispersion", [1e-300, 1e-9, 1.0, 1e9])
+def test_a_quantile_is_found_in_few_terms(power, mean, dispersion, monkeypatch):
+    """Of forged files, too, whose numbers of amounts have no bound."""
+    terms = list[int]()
+    gammainc = tweedie.gammainc
+    monkeypatch.setattr(
+        tweedie, "gammainc", lambda a, x: (terms.append(np.size(a)), gammainc(a, x))[1]
+    )
+    with np.errstate(all="ignore"):
+        found = Tweedie(power).distribution(np.array([mean]), dispersion).ppf(0.975)
+    assert max(terms, default=0) < 50_000
+    assert found.shape == (1,)
+    sd = np.sqrt(dispersion) * mean ** (power / 2)
+    if mean >= 1 and 1e-7 * mean < sd < 1e-4 * mean:  # which a search of quantiles resolves
+        assert_allclose((found - mean) / sd, 1.96, atol=0.2)
+
+
+@pytest.mark.parametrize("power", [1.001, 1.2, 1.5, 1.8, 1.99])
+def test_the_ways_to_a_distribution_function_agree(power, monkeypatch):
+    shape = (2 - power) / (power - 1)
+    for rate in (1.01 * 1e6 * (shape + 2) ** 2 / (shape * (shape + 1)), 2e5):
+        mean, sd = rate * shape, np.sqrt(rate * shape * (shape + 1))
+        y = mean + sd * np.linspace(-7, 7, 29)
+        law = tweedie.CompoundDistribution(np.array(rate), shape, np.array(1.0))
+        ours = law.cdf(y)
+        with monkeypatch.context() as at:
+            at.setattr(tweedie, "SMALL_SKEWNESS", 0.0)
+            assert_allclose(ours, law.cdf(y), rtol=0, atol=1e-8)
+            at.setattr(tweedie, "RATE_OF_INTEGRAL", np.inf)
+            if rate == 2e5:  # of more, the terms of all n are rounded
+                assert_allclose(ours, law.cdf(y), rtol=0, atol=1e-8)

@@ -19,6 +19,12 @@ standard deviations of λ; quantiles are searched for:
 
     P(Y ≤ y) = e^−λ + Σ_{n ≥ 1} e^−λ λⁿ/n! · P(na, y/s)
 
+P falls over √(λ/a) of the n, so that points √(λ/(1 + a))/3 apart give the same sum.  With a small
+skewness γ = (a + 2)/√(λa(a + 1)) it is Edgeworth's, whose error is of the order of γ³: without it
+the number of terms would have no bound.  With z = (y − μ)/√(ψμᵖ) and κ the excess kurtosis:
+
+    P(Y ≤ y) ≈ Φ(z) − φ(z) [γ/6 (z² − 1) + κ/24 (z³ − 3z) + γ²/72 (z⁵ − 10z³ + 15z)]
+
 References
 ----------
 Dunn & Smyth (2005), Series evaluation of Tweedie exponential dispersion model densities, §4.
@@ -30,7 +36,7 @@ from math import inf, pi
 from typing import Any, final
 
 import numpy as np
-from scipy.special import gammainc, gammaln, xlogy
+from scipy.special import gammainc, gammaln, ndtr, xlogy
 
 from likely._typing import Array, Interval
 from likely.errors import InvalidInput
@@ -51,9 +57,12 @@ MARGIN = 40  # further terms: near n = 1 the series is not Gaussian
 STEP = 1 / 3  # standard deviations between points of a wide window
 PEAK_OF_INTEGRAL, SPREAD_OF_INTEGRAL = 200.0, 1.5  # from here on the window is wide
 ROWS = 256  # summed at once, so that the terms stay in the cache
+RATE_OF_INTEGRAL = 1e4  # the same of the sum over N, whose steps are at least as wide
+FAR = 38.0  # standard deviations, beyond which a normal density is 0
 SPREAD = 8.0  # standard deviations of N on either side of λ
 MARGIN_OF_COUNTS = 20  # further terms: a small λ has a long tail
 CELLS = 1_000_000  # terms at once
+SMALL_SKEWNESS = 1e-3  # up to which Edgeworth's expansion is taken: its error is below 1e-8
 
 
 @final
@@ -68,34 +77,57 @@ class CompoundDistribution:
     def cdf(self, y: Any) -> Array:
         """P(Y ≤ y)."""
         y, rate, scale = np.broadcast_arrays(np.asarray(y, float), self.rate, self.scale)
-        shape, width = y.shape, self._width()
-        y, rate, scale = np.ravel(y), np.ravel(rate), np.ravel(scale)
-        out, rows = np.empty(y.size), max(1, CELLS // width)
-        for start in range(0, y.size, rows):
-            part = slice(start, start + rows)
-            out[part] = self._below(y[part], rate[part], scale[part], width)
-        return out.reshape(shape)
+        shape, (y, rate, scale) = y.shape, map(np.ravel, (y, rate, scale))
+        skewness, step = self._skewness(rate), STEP * np.sqrt(rate / (1 + self.shape))
+        expanded = ~(skewness > SMALL_SKEWNESS)
+        spaced = ~expanded & (step >= SPREAD_OF_INTEGRAL) & (rate >= RATE_OF_INTEGRAL)
+        out = np.empty(y.size)
+        out[expanded] = self._expanded(y[expanded], rate[expanded], scale[expanded])
+        for mask in (spaced, ~expanded & ~spaced):
+            reach = np.sqrt(rate[mask]) / (step[mask] if mask is spaced else 1.0)
+            width = int(np.ceil(2 * SPREAD * reach.max(initial=0.0))) + MARGIN_OF_COUNTS
+            chosen, rows = np.flatnonzero(mask), max(1, CELLS // width)
+            for start in range(0, chosen.size, rows):
+                part = chosen[start : start + rows]
+                steps = step[part] if mask is spaced else None
+                out[part] = self._below(y[part], rate[part], scale[part], width, steps)
+        return np.where(y < 0, 0.0, np.clip(out, 0.0, 1.0)).reshape(shape)
 
     def ppf(self, share: Any) -> Array:
         """The least y with P(Y ≤ y) ≥ share."""
         rate, scale = np.broadcast_arrays(self.rate, self.scale)
         high = np.asarray((rate + 1) * (self.shape + 1) * scale)
-        while (short := self.cdf(high) < share).any():
+        while (short := (self.cdf(high) < share) & np.isfinite(high)).any():
             high = np.where(short, 2 * high, high)
         found = search_quantiles(self.cdf, float(share), np.zeros(high.shape), high)
         return np.where(np.exp(-rate) >= share, 0.0, found)
 
-    def _width(self) -> int:
-        largest = float(np.max(self.rate, initial=0.0))
-        return int(np.ceil(2 * SPREAD * np.sqrt(largest))) + MARGIN_OF_COUNTS
+    def _skewness(self, rate: Array) -> Array:
+        with np.errstate(divide="ignore"):  # a rate of 0
+            return (self.shape + 2) / np.sqrt(rate * self.shape * (self.shape + 1))
 
-    def _below(self, y: Array, rate: Array, scale: Array, width: int) -> Array:
-        first = np.maximum(np.floor(rate - SPREAD * np.sqrt(rate)), 1.0)
-        n = first[:, None] + np.arange(width)
-        log_mass = xlogy(n, rate[:, None]) - rate[:, None] - gammaln(n + 1)
+    def _expanded(self, y: Array, rate: Array, scale: Array) -> Array:
+        a, skewness = self.shape, self._skewness(rate)
+        kurtosis = (a + 2) * (a + 3) / (rate * a * (a + 1))
+        z = (y - rate * a * scale) / (scale * np.sqrt(rate * a * (a + 1)))
+        z = np.clip(z, -FAR, FAR)
+        change = skewness / 6 * (z**2 - 1) + kurtosis / 24 * (z**3 - 3 * z)
+        change += skewness**2 / 72 * (z**5 - 10 * z**3 + 15 * z)
+        return ndtr(z) - np.exp(-(z**2) / 2) / np.sqrt(2 * pi) * change
+
+    def _below(self, y: Array, rate: Array, scale: Array, width: int, step: Array | None) -> Array:
+        """The sum over so many n, or over points ``step`` apart."""
+        n = np.arange(width)
+        if step is None:
+            first = np.maximum(np.floor(rate - SPREAD * np.sqrt(rate)), 1.0)
+            n = first[:, None] + n
+            log_mass = xlogy(n, rate[:, None]) - rate[:, None] - gammaln(n + 1)
+        else:
+            n = rate[:, None] + step[:, None] * (n - (width - 1) / 2)
+            log_mass = log(step[:, None] / np.sqrt(2 * pi * n)) - lgamma_rest(n)
+            log_mass -= _excess(n, rate[:, None])
         amounts = gammainc(n * self.shape, np.maximum(y / scale, 0.0)[:, None])
-        total = np.exp(-rate) + (np.exp(log_mass) * amounts).sum(axis=1)
-        return np.where(y < 0, 0.0, np.minimum(total, 1.0))
+        return np.exp(-rate) + (np.exp(log_mass) * amounts).sum(axis=1)
 
 
 @final
