@@ -1,5 +1,7 @@
 """torch where it is installed, and a sentence where it is not."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -11,10 +13,7 @@ from likely.neural.problem import device_for
 
 
 def test_without_torch_a_device_is_refused_in_words(monkeypatch):
-    def missing(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr(torch_device, "import_module", missing)
+    monkeypatch.setitem(sys.modules, "torch", None)  # an import of it fails
     monkeypatch.setattr(torch_device, "find_spec", lambda name: None)
     X = np.arange(8.0).reshape(4, 2)
     with pytest.raises(InvalidInput, match=r"pip install 'likely\[torch\]', or leave device out"):

@@ -108,6 +108,24 @@ def test_predictions_stream_to_an_iterator_and_to_a_file(folder):
     ]
 
 
+def test_results_print_as_tables(folder):
+    found = lk.train("patients.csv", "ill", "naive-bayes")
+    predicted = lk.predict(found, "patients.csv", proba=True, keep=["age"])
+    head, *rows, last = str(predicted).splitlines()
+    assert head.split() == ["age", "prediction", "p_no", "p_yes"]
+    assert len(rows) == 10
+    assert last == "The first 10 of 200 rows."
+    assert predicted.to_frame().num_rows == 200  # printing reads nothing away
+    assert str(predicted).splitlines() == [head, *rows, last]
+    three = lk.predict(found, pd.read_csv("patients.csv")[:3], output="p.csv")
+    assert str(three).endswith("Predictions of 3 rows, written to p.csv.")
+    none = lk.predict(found, "patients.csv")
+    assert sum(1 for _ in none) == 1
+    assert "log loss" in str(found.score)
+    assert "95 % interval" in str(found.score)
+    assert str(found.verdict).startswith("The model is")
+
+
 def test_predictions_are_not_written_over_their_input(folder):
     found = lk.train("patients.csv", "ill", "naive-bayes")
     before = (folder / "patients.csv").read_bytes()

@@ -12,7 +12,7 @@ For several repeats, the value and the ends are means.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isnan
+from math import isfinite, isnan
 from typing import Any, cast, final
 
 import numpy as np
@@ -36,12 +36,31 @@ from likely.numerics.intervals import (
     measures_to_json,
     n_groups_of,
 )
-from likely.output.formatting import DASH, capitalised, count, estimate_compared
+from likely.output.formatting import (
+    DASH,
+    capitalised,
+    count,
+    estimate_cells,
+    estimate_compared,
+    paragraph,
+    text_table,
+)
 from likely.storage.json import plain
 
 CONSTANT = "constant"
 GAIN = "gain over the baseline"
 UNIT = " (per row, in nats)"
+SHOWN = (
+    "log-loss",
+    "accuracy",
+    "auc",
+    "auc-approximate",
+    "brier",
+    "ranked-probability",
+    "rank-error",
+    "log-likelihood",
+)
+MOST_SHOWN = 6  # JSON has all
 IN_NATS = {"log-loss", "log-likelihood"}  # metrics that only a model with such a gain has
 LEVEL = 0.95  # of intervals
 
@@ -76,6 +95,29 @@ class Score:
     def better_than_baseline(self) -> bool:
         """Whether the gain over the baseline is clearly above 0."""
         return clearly_better(self.gain)
+
+    @property
+    def shown(self) -> list[str]:
+        """The names of the metrics that are shown, the usual ones first; JSON has all."""
+        return sorted(self.estimates, key=lambda name: name not in SHOWN)[:MOST_SHOWN]
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """A head, and a row for each metric that is shown and for the gain over the baseline."""
+        rows = [[title_of(name), *estimate_cells(*self.estimates[name])] for name in self.shown]
+        rows.append([gain_title(self.estimates), *estimate_cells(*self.gain[:3]), ""])
+        first = "on held-out rows" if self.folds is None else "by cross-validation"
+        return [first, "", "95 % interval", "baseline"], rows
+
+    def remarks(self) -> list[str]:
+        """Sentences on dashes and baselines in the table."""
+        gone = [title_of(name) for name in self.shown if not isfinite(self.estimates[name].value)]
+        about = about_median(self) if "mae" in self.shown else ""
+        dashes = why_dashes(gone, of_classes="accuracy" in self.estimates)
+        return [each for each in (dashes, about) if each]
+
+    def __str__(self) -> str:
+        remarks = paragraph(" ".join([f"Scores of {count(self.n_rows, 'row')}.", *self.remarks()]))
+        return "\n".join([*text_table(*self.table()), "", *remarks])
 
     def to_json(self) -> dict[str, Any]:
         """The score as ``run.json``, ``--json`` and the report have it; null is NaN."""

@@ -29,7 +29,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from importlib.util import find_spec
 from math import ceil
 from typing import Any, NamedTuple, final
@@ -53,12 +52,13 @@ CELL_PARTS = 3  # a stored value has its number, in float32, and its column, in 
 def torch_library() -> Any:
     """The module torch."""
     try:
-        return import_module("torch")
+        import torch
     except ImportError:
         raise InvalidInput(
             "A device was given; devices need the package torch, which is not installed. Run: "
             "pip install 'likely[torch]', or leave device out to compute with NumPy."
         ) from None
+    return torch
 
 
 def cuda_is_there() -> bool:

@@ -3,10 +3,12 @@
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from likely.errors import InvalidInput
+from likely.output.formatting import cell, count, paragraph, text_table
 from likely.tasks.request import (
     Caller,
     Exit,
@@ -36,12 +38,40 @@ if TYPE_CHECKING:
     from likely.workbench.scoring.predictions import PredictionIntervals
 
 LEVEL = 0.95
+FIRST_ROWS = 10  # of predictions that are printed
+
+
+@final
+class Chunks:
+    """Chunks that are read once; the first rows can be seen before and after."""
+
+    def __init__(self, chunks: Iterable[Chunk]) -> None:
+        self._rest = iter(chunks)
+        self._waiting: list[Chunk] = []  # seen, and not yet read
+        self._head: dict[str, list[Any]] | None = None
+
+    def __iter__(self) -> Iterator[Chunk]:
+        self.head()
+        waiting, self._waiting = self._waiting, []
+        yield from waiting
+        yield from self._rest
+
+    def head(self) -> dict[str, list[Any]]:
+        """The first rows, by column; the first chunk is computed for them."""
+        import pyarrow as pa
+
+        if self._head is None:
+            self._waiting = list(islice(self._rest, 1))
+            first = self._waiting[0] if self._waiting else {}
+            cells = {name: values[:FIRST_ROWS] for name, values in first.items()}
+            self._head = pa.table(cells).to_pydict()
+        return self._head
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Predictions of the rows of a table, computed as they are read.
+    """Predictions of the rows of a table, computed as they are read.  The first print as a table.
 
     Attributes
     ----------
@@ -51,13 +81,28 @@ class Predictions:
         The number of rows, where it is known before they are read.
     notes : tuple of str
         What should be known about them.
+    path : Path or None
+        The file that they were written to, with ``output``.
     """
 
     names: tuple[str, ...]
     n_rows: int | None
     notes: tuple[str, ...]
-    chunks: Iterable[Chunk] = field(repr=False)
+    chunks: Chunks = field(repr=False)
     library: str | None = None  # of the frame that was given
+    path: Path | None = None
+
+    def __str__(self) -> str:
+        head = self.chunks.head()
+        rows = list(zip(*head.values(), strict=True))
+        words = {j for j, cells in enumerate(zip(*rows, strict=True)) if isinstance(cells[0], str)}
+        table = text_table(self.names, [[cell(x) for x in row] for row in rows], words=words)
+        total = "of all rows" if self.n_rows is None else f"of {count(self.n_rows, 'row')}"
+        which = (
+            f"The first {len(rows)} {total}" if len(rows) != self.n_rows else f"Predictions {total}"
+        )
+        where = "" if self.path is None else f", written to {self.path}"
+        return "\n".join([*table, *paragraph(f"{which}{where}.")])
 
     def __iter__(self) -> Iterator[Any]:
         """Frames of some thousands of rows each, once."""
@@ -177,7 +222,7 @@ def _written(path: str | Path) -> Predictions:
 
     source = read(path)
     tables = ({n: batch.column(n) for n in source.names} for batch in source)
-    return Predictions(tuple(source.names), source.n_rows, (), tables)
+    return Predictions(tuple(source.names), source.n_rows, (), Chunks(tables), path=Path(path))
 
 
 def run_of(run: Any) -> "Run":
@@ -215,7 +260,7 @@ def predictions(request: PredictRequest, data: Any) -> Predictions:
     except HeaderAlone as alone:
         notes = _nothing_to_predict(opened, alone, run)
         kept = kept_names(request.caller, request.keep, alone.names, names)
-        return Predictions((*kept, *names), 0, notes, ())
+        return Predictions((*kept, *names), 0, notes, Chunks(()))
     rows = with_text_as_trained(opened, rows)
     refuse_missing_columns(opened, rows.source.names, rows.label, run)
     notes = (*rows.log_prediction(), *options.remarks)
@@ -225,7 +270,7 @@ def predictions(request: PredictRequest, data: Any) -> Predictions:
     tables, n_rows = _needed(opened, rows, kept), rows.source.n_rows
     chunks = _prediction_chunks(opened, tables, names, kept, options, n_rows)
     library = None if isinstance(data, str | Path) else library_of(data)
-    return Predictions((*kept, *names), n_rows, notes, chunks, library)
+    return Predictions((*kept, *names), n_rows, notes, Chunks(chunks), library)
 
 
 def document_predictions(
@@ -238,7 +283,7 @@ def document_predictions(
     names = ["prediction", *(f"p_{label}" for label in labels), *options.names]
     kept = kept_names(request.caller, request.keep, [text], names)
     chunks = _prediction_chunks(opened, tables, names, kept, options)
-    return Predictions((*kept, *names), None, options.remarks, chunks)
+    return Predictions((*kept, *names), None, options.remarks, Chunks(chunks))
 
 
 class PredictionOptions(NamedTuple):

@@ -3,29 +3,16 @@
 A part is a paragraph or a table; a terminal styles them, Python prints them as they are.
 """
 
-from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from likely.kinds import target_in_words
-from likely.output.formatting import WIDEST, count, estimate_cells, paragraph, text_table
+from likely.output.formatting import WIDEST, count, paragraph, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from likely.metrics import Score
     from likely.workbench.scoring.progressive import ProgressiveLoss
-
-SHOWN = (
-    "log-loss",
-    "accuracy",
-    "auc",
-    "auc-approximate",
-    "brier",
-    "ranked-probability",
-    "rank-error",
-    "log-likelihood",
-)
-MOST_SHOWN = 6  # JSON has all
 
 
 class ShownTable(NamedTuple):
@@ -58,20 +45,9 @@ def opening(facts: dict[str, Any]) -> str:
 
 def score_text(score: "Score | None") -> list[Part]:
     """The table and a paragraph."""
-    from likely.metrics.score import about_median, gain_title, title_of, why_dashes
-
     if score is None:
         return ["The model was fitted to all rows."]
-    names = sorted(score.estimates, key=lambda name: name not in SHOWN)[:MOST_SHOWN]
-    rows = [[title_of(name), *estimate_cells(*score.estimates[name])] for name in names]
-    rows.append([gain_title(score.estimates), *estimate_cells(*score.gain[:3]), ""])
-    first = "on held-out rows" if score.folds is None else "by cross-validation"
-    gone = [title_of(name) for name in names if not isfinite(score.estimates[name].value)]
-    about = about_median(score) if "mae" in names else ""
-    of_classes = "accuracy" in score.estimates
-    parts = [*_how(score), why_dashes(gone, of_classes=of_classes), about]
-    text = " ".join(filter(None, parts))
-    return [ShownTable([first, "", "95 % interval", "baseline"], rows), text]
+    return [ShownTable(*score.table()), " ".join([*_how(score), *score.remarks()])]
 
 
 def progressive_table(losses: "Sequence[ProgressiveLoss]", note: str = "") -> tuple[Part, ...]:

@@ -20,7 +20,7 @@ from likely.metrics import METRICS
 from likely.metrics.registry import LOSSES
 from likely.metrics.score import gain_title, title_of
 from likely.numerics.intervals import Ends, Estimate, clearly_better, clearly_worse, difference
-from likely.output.formatting import all_listed, count, estimate, quoted
+from likely.output.formatting import all_listed, count, estimate, paragraph, quoted
 from likely.workbench.scoring.paired import LEVEL, paired_differences
 from likely.workbench.verdict.checks import (
     Evidence,
@@ -123,6 +123,10 @@ class Verdict:
     def doubts(self) -> tuple[str, ...]:
         """Every objection in a sentence."""
         return tuple(each.text for each in self.objections)
+
+    def __str__(self) -> str:
+        texts = (self.conclusion, *(each.text for each in self.reasons))
+        return "\n\n".join("\n".join(paragraph(each)) for each in texts)
 
     def to_json(self) -> dict[str, Any]:
         return {
