@@ -55,7 +55,7 @@ def test_a_constant_feature_has_no_scale_and_no_density():
     assert np.isfinite(LaplaceFamily().from_statistics(statistics).log_prob(constant)).all()
     floored = LaplaceFamily(floor=0.5).from_statistics(statistics)
     assert_allclose(floored.scale, [[0, 7 / 3]])
-    assert_allclose(floored.log_prob(constant), floored.log_prob(constant + [5, 0]))
+    assert_allclose(floored.log_prob(constant), floored.log_prob(constant + np.array([5, 0])))
 
 
 def test_an_empty_component_is_standard():

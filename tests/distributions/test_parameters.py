@@ -32,7 +32,10 @@ WRONG = {
     "negative rate": (lambda: Poisson([[-1.0]]), "rate of Poisson.*found -1"),
     "infinite rate": (lambda: Poisson([[np.inf]]), "finite.*found inf"),
     "mean of 0": (lambda: Exponential([[0.0]]), "above 0; found 0"),
-    "scale of 0": (lambda: Laplace(ONE, 0 * ONE), "scale of Laplace.*above 0; found 0"),
+    "scale of 0": (  # as for the variance below
+        lambda: Laplace(np.ones((2, 1)), np.array([[0.0], [1.0]])),
+        "scale of Laplace.*above 0; found 0",
+    ),
     "infinite median": (lambda: Laplace(np.inf * ONE, ONE), "median of Laplace.*finite"),
     "two shapes": (lambda: Laplace(ONE, ONE[:, :1]), r"\(1, 2\) and the scale \(1, 1\)"),
     "variance of 0": (  # in one component; in all of them the column is left out
