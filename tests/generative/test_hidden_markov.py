@@ -579,3 +579,15 @@ def test_a_column_without_any_value_is_named(covariance):
     assert_allclose(wide.score(X), plain.score(X[:, :1]), rtol=1e-6)
     with pytest.warns(RedundantColumns, match="density is 1 everywhere"):
         model(covariance=covariance).fit(X[:, 1:])
+
+
+@pytest.mark.parametrize("event", ["poisson", "categorical", "bernoulli", "exponential", "laplace"])
+def test_a_column_without_any_value_is_named_for_every_event(event):
+    values = np.random.default_rng(0).integers(1, 5, 30) % (2 if event == "bernoulli" else 5)
+    X = np.column_stack([values.astype(float), np.full(30, np.nan)])
+    with pytest.warns(RedundantColumns) as caught:
+        model(event).fit(X)
+    (message,) = (str(w.message) for w in caught if w.category is RedundantColumns)
+    assert "Column 'x1' is" in message
+    with pytest.warns(RedundantColumns, match="'x0', 'x1' are .*missing in all rows"):
+        model(event).fit(np.full((30, 2), np.nan))

@@ -28,7 +28,7 @@ from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks, Block
 from likely.data.layouts.base import Design
 from likely.data.schema import Schema
-from likely.distributions import Dirichlet
+from likely.distributions import Dirichlet, Product
 from likely.distributions.base import Family
 from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
@@ -414,19 +414,36 @@ def _mapped(term: Callable[[Block], Array], design: Design, executor: str | Exec
     return np.concatenate(list(chosen.map(term, blocks)))
 
 
-def warn_if_constant(model: DescribedComponents) -> None:
-    """Warn of columns that are constant in all rows: the density leaves them out."""
-    left_out = model.components_.distribution.left_out()
-    if not left_out.any():
-        return
-    names = [repr(str(feature_names(model)[j])) for j in np.flatnonzero(left_out)[:MOST_NAMED]]
-    n, one = np.count_nonzero(left_out), len(names) == 1
-    more = f" and {n - MOST_NAMED} more" if n > MOST_NAMED else ""
+def warn_if_constant(model: DescribedComponents, rows: Design | None = None) -> None:
+    """Warn of columns that are constant in all rows: the density leaves them out.
+
+    Of ``rows`` in memory, warn of those without any value, too: they say nothing of components.
+    """
+    distribution = model.components_.distribution
+    left_out = distribution.left_out()
     effect = "the density is that of the other columns, and new values there have no effect"
     if left_out.all():
         effect = "no column is left, and the density is 1 everywhere"
+    _warn_of_columns(model, left_out, "constant or missing", effect)
+    if rows is not None and isinstance(distribution, Product):
+        empty, X = np.zeros(len(left_out), dtype=bool), rows.stored()
+        for selection in distribution.selections:
+            part = selection.of(X)
+            if isinstance(part, np.ndarray):
+                gone = part < 0 if selection.coded else np.isnan(part)
+                empty[list(selection.features)] = gone.all(axis=0)
+        effect = "all components have the same parameters there"
+        _warn_of_columns(model, empty & ~left_out, "missing", effect)
+
+
+def _warn_of_columns(model: DescribedComponents, which: Array, what: str, effect: str) -> None:
+    if not which.any():
+        return
+    names = [repr(str(feature_names(model)[j])) for j in np.flatnonzero(which)[:MOST_NAMED]]
+    n, one = np.count_nonzero(which), len(names) == 1
+    more = f" and {n - MOST_NAMED} more" if n > MOST_NAMED else ""
     warn_user(
         f"{'Column' if one else 'Columns'} {', '.join(names)}{more} {'is' if one else 'are'} "
-        f"constant or missing in all rows; {effect}. Drop {'it' if one else 'them'}.",
+        f"{what} in all rows; {effect}. Drop {'it' if one else 'them'}.",
         RedundantColumns,
     )

@@ -283,7 +283,7 @@ class HiddenMarkovModel(DescribedComponents, DensityMixin, Estimator):
         """
         problem, blocks, position = self._posed(X, y, sample_weight, lengths, states)
         self._keep(self._solved(problem, blocks, position))
-        warn_if_constant(self)
+        warn_if_constant(self, blocks.X)
         return self
 
     def em_steps(self, X: Any, sample_weight: Any = None, *, lengths: Any = None) -> list[Self]:
