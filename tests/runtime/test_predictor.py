@@ -322,6 +322,6 @@ def test_what_load_refuses_the_runtime_refuses_for_the_same_reason(
 
 
 def test_the_table_of_the_runtime_is_what_the_classes_declare():
-    """Written by ``.ci/declared``."""
-    table = files("likely.storage").joinpath("declared.json").read_text(encoding="utf-8")
-    assert table == table_text(), "the declarations changed: run .ci/declared"
+    """Written by ``.ci/declarations``."""
+    table = files("likely.storage").joinpath("declarations.json").read_text(encoding="utf-8")
+    assert table == table_text(), "the declarations changed: run .ci/declarations"

@@ -19,7 +19,7 @@ from sklearn.isotonic import IsotonicRegression
 from likely._typing import Array, Codes
 from likely.calibrate.scaling import Scaling, Scores
 from likely.output.description import NamedColumn, NamedTable
-from likely.storage.declared import Between, Increasing, InRange, OneForEachPredictor, Saved
+from likely.storage.declarations import Between, Increasing, InRange, OneForEachPredictor, Saved
 from likely.storage.values import same_count
 
 

@@ -26,7 +26,7 @@ from likely.solvers.base import SecondOrder, SmoothObjective
 from likely.solvers.minimise import Solution, minimise
 from likely.solvers.newton import Newton
 from likely.special import log_expit, log_expit_complement, logsumexp
-from likely.storage.declared import Numbers, OneForEachPredictor, SameCount, Saved
+from likely.storage.declarations import Numbers, OneForEachPredictor, SameCount, Saved
 
 TOL = 1e-16  # of the cross-entropy: 1e-8 of A and B, by one more pass over one column of scores
 

@@ -52,7 +52,14 @@ from likely.names import has_method
 from likely.output.description import Description, Fact, NamedTable, describe
 from likely.output.pictures import draw_reliability
 from likely.special import LOG_FLOOR, logsumexp
-from likely.storage.declared import FITTED_CLASSES, FITTED_COLUMNS, MODEL, Present, SameCount, Saved
+from likely.storage.declarations import (
+    FITTED_CLASSES,
+    FITTED_COLUMNS,
+    MODEL,
+    Present,
+    SameCount,
+    Saved,
+)
 
 PREFIT = "prefit"
 RESPONSES = ("decision_function", "predict_log_proba", "predict_proba")

@@ -23,7 +23,7 @@ from likely.calibrate.scaling import Scaling, Scores, log_odds
 from likely.output.description import Fact
 from likely.solvers.minimise import Solution
 from likely.special import log_softmax
-from likely.storage.declared import Numbers, Saved
+from likely.storage.declarations import Numbers, Saved
 
 WORDS = Wording("all classes are equally probable", "use the estimator as it is")
 

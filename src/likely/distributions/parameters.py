@@ -10,7 +10,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
-from likely.storage.declared import LARGEST, LARGEST_SPREAD, SMALLEST_SPREAD, refuse
+from likely.storage.declarations import LARGEST, LARGEST_SPREAD, SMALLEST_SPREAD, refuse
 
 SPREADS = ("variance", "covariance", "scale")
 

@@ -44,7 +44,7 @@ from likely.inputs.targets import check_weight
 from likely.names import lookup
 from likely.numerics.quantiles import QuantileSummary
 from likely.special import expit
-from likely.storage.declared import (
+from likely.storage.declarations import (
     FITTED_COLUMNS,
     SEQUENCES,
     SMALLEST_SPREAD,

@@ -35,7 +35,7 @@ from likely.inputs.targets import check_labels, check_weight
 from likely.numerics.quantiles import QuantileSummary
 from likely.output.description import Description, NamedColumn, NamedTable
 from likely.output.formatting import count, html_table, text_table
-from likely.storage.declared import FITTED_COLUMNS, BinsOf, Increasing, SameCount, Saved
+from likely.storage.declarations import FITTED_COLUMNS, BinsOf, Increasing, SameCount, Saved
 
 STRATEGIES = ("uniform", "quantile", "entropy")
 SPARSE = (

@@ -30,7 +30,7 @@ from likely.errors import InvalidInput
 from likely.inputs.estimators import Estimator, naming_columns, refuse_unless_number
 from likely.inputs.rows import RowExtras, check_rows, encode_new_rows
 from likely.objectives.components import total
-from likely.storage.declared import FITTED_CLASSES, FITTED_COLUMNS, Numbers, SameCount, Saved
+from likely.storage.declarations import FITTED_CLASSES, FITTED_COLUMNS, Numbers, SameCount, Saved
 
 
 @final

@@ -21,7 +21,7 @@ from likely.errors import InvalidInput, UnknownName
 from likely.inputs.estimators import Estimator
 from likely.inputs.tables import read_numbers
 from likely.inputs.targets import check_weight
-from likely.storage.declared import FITTED_COLUMNS, Between, SameCount, Saved
+from likely.storage.declarations import FITTED_COLUMNS, Between, SameCount, Saved
 from likely.storage.values import unlike
 
 SPARSE = "monomials are stored as dense columns. Pass X.toarray(), or choose fewer columns."

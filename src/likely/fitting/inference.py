@@ -53,7 +53,7 @@ from likely.fitting.goodness import (
 )
 from likely.links import Link
 from likely.numerics.cholesky import inverse_root, unit_diagonal
-from likely.storage.declared import Covariance, Difference, InRange, OneOf, Places, SameCount
+from likely.storage.declarations import Covariance, Difference, InRange, OneOf, Places, SameCount
 
 TOUCHED = 1e-6  # the part of a coefficient in a null direction above which it has no estimate
 SAME_DATA = 1e-6  # relative: two fits to one table agree this well on its null model

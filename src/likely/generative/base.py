@@ -59,7 +59,7 @@ from likely.objectives.linear import weighted_sum
 from likely.output.formatting import quoted
 from likely.solvers.minimise import Solution
 from likely.special import logsumexp
-from likely.storage.declared import (
+from likely.storage.declarations import (
     FITTED_CLASSES,
     FITTED_COLUMNS,
     MemberOf,

@@ -92,7 +92,7 @@ from likely.names import known_name
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.output.description import ColumnsRead, Description, NamedColumn, NamedTable
 from likely.special import log
-from likely.storage.declared import (
+from likely.storage.declarations import (
     FITTED_CLASSES,
     FITTED_COLUMNS,
     Numbers,

@@ -76,7 +76,7 @@ from likely.objectives.components import (
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.solvers.em import EM
 from likely.solvers.minimise import Solution, search
-from likely.storage.declared import Saved
+from likely.storage.declarations import Saved
 from likely.storage.values import same_count
 
 MORE_THAN_COLUMNS = 2  # imagined rows of the pooled prior, beyond the number of columns

@@ -59,7 +59,7 @@ from likely.inputs.rows import CheckedRows, EncodedRows, RowsInMemory, recode_ro
 from likely.numerics.quantiles import LIMIT
 from likely.objectives.components import ComponentTotals
 from likely.objectives.value_counts import count_values
-from likely.storage.declared import SameCount
+from likely.storage.declarations import SameCount
 
 AUTO = {
     "number": "gaussian",

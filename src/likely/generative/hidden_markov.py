@@ -103,7 +103,7 @@ from likely.objectives.components import Components, ComponentTotals
 from likely.objectives.linear import weighted_sum
 from likely.output.description import ColumnsRead, Description, NamedColumn, NamedTable
 from likely.solvers.minimise import Solution
-from likely.storage.declared import Numbers, SameCount, Saved
+from likely.storage.declarations import Numbers, SameCount, Saved
 
 METHOD = "chain"  # how beliefs and configurations were found
 ROUNDING = 1e-8  # of given probabilities, which should sum to 1

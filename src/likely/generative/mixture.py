@@ -103,7 +103,7 @@ from likely.names import lookup
 from likely.objectives.components import Components, ComponentTotals, block_expectations
 from likely.output.description import ColumnsRead
 from likely.solvers.minimise import Solution
-from likely.storage.declared import Numbers, Saved
+from likely.storage.declarations import Numbers, Saved
 
 FORGETTING = 0.7  # of g = (t + 2)^−0.7: between ½ and 1, so that online EM converges
 FAMILIES: dict[str, DiagonalFamily | FullFamily] = {

@@ -85,7 +85,7 @@ from likely.names import lookup
 from likely.objectives.components import ComponentLearner, ComponentTotals, total
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.output.description import ColumnsRead
-from likely.storage.declared import Numbers, SameCount, Saved, StatisticsOf
+from likely.storage.declarations import Numbers, SameCount, Saved, StatisticsOf
 
 UNCALIBRATED = CooledEvidence().attributes
 CALIBRATIONS: dict[str, Any] = {  # of rows that are held out, by a model of their other folds

@@ -50,7 +50,7 @@ from likely.inputs.tables import (
 )
 from likely.kinds import ColumnKind
 from likely.output.formatting import listed
-from likely.storage.declared import SameCount
+from likely.storage.declarations import SameCount
 from likely.storage.values import same_count
 
 USUAL = ("class", "target", "label")  # names of the class where y has none: the first that is free

@@ -18,7 +18,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput
 from likely.special import log, softmax
-from likely.storage.declared import InRange
+from likely.storage.declarations import InRange
 
 
 @final

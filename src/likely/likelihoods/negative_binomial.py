@@ -36,7 +36,7 @@ from likely.likelihoods.base import Likelihood, Response, refuse
 from likely.likelihoods.stirling import STIRLING, lgamma_rest
 from likely.links import Link, Log
 from likely.special import expit, lgamma, log1p, log_expit
-from likely.storage.declared import InRange
+from likely.storage.declarations import InRange
 
 
 @final

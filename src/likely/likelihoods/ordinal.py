@@ -42,7 +42,7 @@ from likely.errors import InvalidInput
 from likely.likelihoods.categorical import check_codes
 from likely.links import Logit, UnitLink, log_between, log_ordered_classes, with_ends
 from likely.special import exp, expm1, log, log1p
-from likely.storage.declared import InRange
+from likely.storage.declarations import InRange
 
 
 @final

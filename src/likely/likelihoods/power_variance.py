@@ -19,7 +19,7 @@ from likely._typing import Array
 from likely.likelihoods.base import Likelihood
 from likely.links import bounded_exp
 from likely.special import exp
-from likely.storage.declared import Between, Same
+from likely.storage.declarations import Between, Same
 
 
 @final

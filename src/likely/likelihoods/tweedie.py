@@ -50,7 +50,7 @@ from likely.likelihoods.quantile_search import search_quantiles
 from likely.likelihoods.stirling import lgamma_rest
 from likely.links import Link, Log
 from likely.special import log, log1p, logsumexp
-from likely.storage.declared import Between
+from likely.storage.declarations import Between
 
 WINDOW = 9.0  # standard deviations of the series kept on either side of its peak
 MARGIN = 40  # further terms: near n = 1 the series is not Gaussian

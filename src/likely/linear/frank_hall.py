@@ -48,7 +48,7 @@ from likely.likelihoods.ordinal import SurvivalDifferences, survival_differences
 from likely.names import has_method
 from likely.output.description import Description, describe
 from likely.output.formatting import count
-from likely.storage.declared import FITTED_CLASSES, FITTED_COLUMNS, MODELS, SameCount, Saved
+from likely.storage.declarations import FITTED_CLASSES, FITTED_COLUMNS, MODELS, SameCount, Saved
 from likely.storage.values import same_count
 
 

@@ -98,7 +98,7 @@ from likely.solvers.newton import Newton
 from likely.solvers.search_problem import Found
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
-from likely.storage.declared import Numbers, Saved
+from likely.storage.declarations import Numbers, Saved
 
 INNER_TOL = 1e-12  # of the coefficients at each α
 CONSTANT_TOL = 1e-14  # one parameter: exact costs one more step

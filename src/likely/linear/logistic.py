@@ -107,7 +107,7 @@ from likely.solvers.newton import Newton
 from likely.solvers.search_problem import Found
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
-from likely.storage.declared import FITTED_CLASSES, SameCount, Saved
+from likely.storage.declarations import FITTED_CLASSES, SameCount, Saved
 
 MOST_RATIOS = 50  # coefficients that are each tested: a search for every one
 RATIO_TOL = 1e-10  # of those searches

@@ -81,7 +81,7 @@ from likely.solvers.choice import check_search
 from likely.solvers.minimise import Solution
 from likely.solvers.stopping import StoppingRule
 from likely.special import log_softmax
-from likely.storage.declared import (
+from likely.storage.declarations import (
     FITTED_CLASSES,
     FITTED_COLUMNS,
     Needed,

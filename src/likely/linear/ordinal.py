@@ -75,7 +75,7 @@ from likely.penalties.base import Penalty
 from likely.solvers.base import SecondOrder
 from likely.solvers.search_problem import Found
 from likely.solvers.stopping import StoppingRule
-from likely.storage.declared import FITTED_CLASSES, Decreasing, Numbers, SameCount, Saved
+from likely.storage.declarations import FITTED_CLASSES, Decreasing, Numbers, SameCount, Saved
 
 MOST_CLASSES = 1000  # each has a threshold; more are numbers, not classes
 UNIT_LINKS = {name: link for name, link in LINKS.items() if isinstance(link, UnitLink)}

@@ -68,7 +68,7 @@ from likely.output.description import Description
 from likely.output.formatting import short_number
 from likely.solvers.lasso_path import PathSolution, lasso_path
 from likely.solvers.minimise import Solution
-from likely.storage.declared import (
+from likely.storage.declarations import (
     LABELS,
     MODEL,
     NAMES,

@@ -107,7 +107,7 @@ from likely.solvers.tolerances import (
     MEAN_TO_DOUBT,
     MOST_CELLS_TO_EXTEND,
 )
-from likely.storage.declared import Numbers, Saved
+from likely.storage.declarations import Numbers, Saved
 
 
 class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):

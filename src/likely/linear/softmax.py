@@ -104,7 +104,7 @@ from likely.penalties.base import Penalty
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
 from likely.special import log_softmax
-from likely.storage.declared import FITTED_CLASSES, Numbers, OneForEachPredictor, Saved
+from likely.storage.declarations import FITTED_CLASSES, Numbers, OneForEachPredictor, Saved
 
 CENTRED = (
     "the coefficients of a term sum to 0 over the classes: each is a log-odds of its class against "

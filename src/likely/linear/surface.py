@@ -47,7 +47,7 @@ from likely.output.description import ColumnsRead, Description
 from likely.output.formatting import count
 from likely.penalties.base import Penalty
 from likely.solvers.minimise import Solution
-from likely.storage.declared import (
+from likely.storage.declarations import (
     FITTED_COLUMNS,
     Estimates,
     Needed,

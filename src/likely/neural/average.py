@@ -43,7 +43,7 @@ from likely.objectives.overdispersion import estimated_shape
 from likely.output.formatting import count, text_table
 from likely.solvers.mini_batches import WINDOW
 from likely.special import log_softmax, logsumexp
-from likely.storage.declared import InRange, SameCount
+from likely.storage.declarations import InRange, SameCount
 
 LEAST_LOG = -745.0  # the smallest log of a float64
 # Standard errors of the gain.  In 160 fits to noise (n from 50 to 160) 1.5 gave the constant in

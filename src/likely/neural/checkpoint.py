@@ -27,7 +27,7 @@ from likely.neural.options import Options
 from likely.neural.outputs import Output
 from likely.neural.settings import Batches, Training
 from likely.storage.checks import Contents, Declared, Reader, check
-from likely.storage.declared import Present, SameCount, SameShape, check_range
+from likely.storage.declarations import Present, SameCount, SameShape, check_range
 from likely.storage.files import write_atomically
 from likely.storage.tensors import TensorFormat
 from likely.storage.values import refusals, same_count, same_names

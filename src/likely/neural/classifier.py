@@ -56,7 +56,7 @@ from likely.penalties.base import Penalty
 from likely.solvers.mini_batches import BatchPlan
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update
-from likely.storage.declared import FITTED_CLASSES
+from likely.storage.declarations import FITTED_CLASSES
 
 
 @final

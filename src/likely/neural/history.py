@@ -20,7 +20,7 @@ from likely._typing import Array
 from likely.data.frames import frame_of
 from likely.output.formatting import count, html_block, html_paragraph, html_table, text_table
 from likely.output.loss_curves import draw_losses, shown_rows
-from likely.storage.declared import SameCount
+from likely.storage.declarations import SameCount
 from likely.storage.values import same_count, unlike
 
 

@@ -110,7 +110,7 @@ from likely.neural.training import (
 from likely.objectives.model import Reduction
 from likely.output.description import ColumnsRead, Description
 from likely.output.formatting import count
-from likely.storage.declared import FITTED_COLUMNS, Numbers, SameCount, Saved
+from likely.storage.declarations import FITTED_COLUMNS, Numbers, SameCount, Saved
 from likely.storage.values import same_count, unlike
 
 RELATIVE = "Contributions are relative to an input of 0: the mean of scaled numbers, no category."

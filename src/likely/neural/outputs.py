@@ -42,7 +42,7 @@ from likely.objectives.overdispersion import estimated_shape
 from likely.objectives.softmax import cross_entropy, cross_entropy_slope
 from likely.output.formatting import all_listed
 from likely.special import expit, expit_derivative, log_expit, log_softmax, softmax
-from likely.storage.declared import check_range
+from likely.storage.declarations import check_range
 
 # numbers of the losses that the compiled epoch knows, as in fast/network.py
 NOT_COMPILED, CATEGORICAL, BERNOULLI, GAUSSIAN, POISSON = -1, 0, 1, 2, 3

@@ -48,7 +48,7 @@ from likely.penalties.base import Penalty
 from likely.solvers.mini_batches import BatchPlan
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update
-from likely.storage.declared import Numbers, Saved
+from likely.storage.declarations import Numbers, Saved
 
 
 @final

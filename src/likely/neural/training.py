@@ -43,7 +43,7 @@ from likely.solvers.mini_batches import BatchPlan, ShuffledBatches, epoch_order
 from likely.solvers.schedules import Schedule
 from likely.solvers.stopping import steps_since_best
 from likely.solvers.updates import Update
-from likely.storage.declared import check_range
+from likely.storage.declarations import check_range
 from likely.storage.values import same_count, same_names
 
 S = TypeVar("S")

@@ -22,7 +22,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.numerics.additive import Additive
-from likely.storage.declared import SameCount
+from likely.storage.declarations import SameCount
 
 LIMIT = 8192  # pairs: 128 KiB for a column, and ranks to 1/4096
 TIE = 1e-12  # of W: sums of soft weights that differ by less are the same rank

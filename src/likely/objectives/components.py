@@ -34,7 +34,7 @@ from likely.numerics.additive import Additive
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.output.progress import report
 from likely.solvers.em import Expectation, ExpectationObjective
-from likely.storage.declared import SameCount, SumTo1
+from likely.storage.declarations import SameCount, SumTo1
 
 
 @final

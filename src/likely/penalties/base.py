@@ -26,7 +26,7 @@ from scipy.special import erfcx
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import InvalidInput
-from likely.storage.declared import InRange
+from likely.storage.declarations import InRange
 
 if TYPE_CHECKING:
     from likely.penalties.group import Group

@@ -22,7 +22,7 @@ from scipy.special import gammaln
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput, UnknownName
 from likely.penalties.base import Penalty, Strength, Strengths, checked_strength, soft_threshold
-from likely.storage.declared import InRange
+from likely.storage.declarations import InRange
 
 Groups = Codes | Sequence[Sequence[int | str]]  # the group of each, or the members of each group
 ROUNDING = 2.0**-52

@@ -2,7 +2,7 @@
 
 The classes that predictions need are made as ``likely.load`` makes them; a part of any other class
 is a ``Record`` of its fields.  All of them are checked by one walker (``storage/checks.py``), over
-a table of what the classes declare (``storage/declared.json``), so that the classes themselves,
+a table of what the classes declare (``storage/declarations.json``), so that the classes themselves,
 which need other packages, are not imported.
 """
 
@@ -81,7 +81,7 @@ OTHERS = (
 @cache
 def declarations() -> dict[str, Any]:
     """The table of what classes declare: their kinds and rules, and the names of annotations."""
-    text = files("likely.storage").joinpath("declared.json").read_text(encoding="utf-8")
+    text = files("likely.storage").joinpath("declarations.json").read_text(encoding="utf-8")
     found = json.loads(text)
     classes = {name: Declared.of(plain) for name, plain in found["classes"].items()}
     groups = {name: frozenset(names) for name, names in found["groups"].items()}

@@ -22,7 +22,7 @@ from typing import Any, Protocol, final, runtime_checkable
 import numpy as np
 
 from likely.errors import InvalidInput
-from likely.storage.declared import RULES, Rule, check_range
+from likely.storage.declarations import RULES, Rule, check_range
 from likely.storage.values import all_equal
 
 EXPONENTIAL = "exponential family"  # the name of any

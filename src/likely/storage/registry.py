@@ -8,7 +8,7 @@ estimator may name.  A part is known by the name of its class; where two familie
 words (a Poisson distribution, a Poisson response), responses are known with their package:
 ``likelihoods.Poisson``.
 
-What each of them may hold is declared on it (``declared.py``); here the declarations become the
+What each of them may hold is declared on it (``declarations.py``); here the declarations become the
 kinds and rules that the walker checks, and the table of them that ``likely.runtime`` reads.
 """
 
@@ -43,7 +43,7 @@ from likely.errors import InvalidInput
 from likely.inputs.estimators import Settings
 from likely.names import has_method
 from likely.storage.checks import EXPONENTIAL, ChecksItself, Contents, Declared, Kind, Reader
-from likely.storage.declared import Numbers, Rule, Saved
+from likely.storage.declarations import Numbers, Rule, Saved
 from likely.storage.graphs import GRAPHS, REPORT, graph_class
 
 PART_MODULES = (

@@ -21,7 +21,7 @@ from likely.compute.executor import Executor
 from likely.data.sequences import TermIds, counted, stacked
 from likely.errors import InvalidInput
 from likely.inputs.estimators import Estimator
-from likely.storage.declared import Numbers, Saved
+from likely.storage.declarations import Numbers, Saved
 from likely.text.analysis import (
     WORDS,
     Analysis,

@@ -38,7 +38,7 @@ from likely.inputs.targets import all_classes, is_soft
 from likely.names import has_method
 from likely.output.description import Description, NamedColumn, NamedTable, settings_of
 from likely.output.formatting import count
-from likely.storage.declared import FITTED_CLASSES, MODEL, NAMES, Numbers, Present, Same, Saved
+from likely.storage.declarations import FITTED_CLASSES, MODEL, NAMES, Numbers, Present, Same, Saved
 from likely.storage.values import same_count
 from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import documents

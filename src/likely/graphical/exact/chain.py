@@ -34,7 +34,7 @@ from likely.graphical.exact.enumeration import TIE
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.variable import Variable
-from likely.storage.declared import SameCount, SumTo1
+from likely.storage.declarations import SameCount, SumTo1
 from likely.storage.values import same_count
 
 FAST_ROWS = 300  # of all sequences: below, the readable version is quicker than loading Numba

@@ -39,7 +39,7 @@ from likely.inputs.targets import check_weight
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
 from likely.output.description import ColumnsRead, Description, NamedColumn, NamedTable, describe
-from likely.storage.declared import FITTED_COLUMNS, MODEL, SameCount, Saved
+from likely.storage.declarations import FITTED_COLUMNS, MODEL, SameCount, Saved
 from likely.text.bag_of_words import BagOfWords
 from likely.workbench.models.model_entry import ModelEntry, bag_of
 from likely.workbench.models.model_inside import (
