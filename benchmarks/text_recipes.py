@@ -32,7 +32,7 @@ from sklearn.naive_bayes import ComplementNB, MultinomialNB
 
 import likely as lk
 from benchmarks.text_quality import Documents, documents
-from likely.calibrate.length_cooling import ScoredDocuments, search_cooling
+from likely.calibrate.length_temperature import ScoredDocuments, search_cooling
 from likely.workbench.data.builtin_data import TARGET, TEXT, pydoc_table
 
 ALPHAS = (1.0, 0.1, 0.01, 0.001)

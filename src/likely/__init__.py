@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
     from likely.storage.model_file import load, save
-    from likely.tasks.predictions import Predictions, predict
+    from likely.tasks.prediction_run import Predictions, predict
     from likely.tasks.row_explanations import explain
     from likely.tasks.training_run import Trained, train
     from likely.text.bag_of_words import BagOfWords
@@ -278,10 +278,10 @@ _HOME = {  # public name: the module that defines it
     "WrittenReport": "likely.reports.report",
     "compare": "likely.workbench.comparison.comparison",
     "dataset": "likely.workbench.data.opening",
-    "Predictions": "likely.tasks.predictions",
+    "Predictions": "likely.tasks.prediction_run",
     "Trained": "likely.tasks.training_run",
     "explain": "likely.tasks.row_explanations",
-    "predict": "likely.tasks.predictions",
+    "predict": "likely.tasks.prediction_run",
     "train": "likely.tasks.training_run",
     "Batches": "likely.neural.settings",
     "EarlyStopping": "likely.neural.settings",

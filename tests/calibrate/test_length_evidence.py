@@ -14,8 +14,8 @@ import likely
 import likely.runtime
 from likely import NaiveBayes
 from likely.calibrate.evidence import N_FOLDS
-from likely.calibrate.length_cooling import ScoredDocuments, best_cooling, length_loss
 from likely.calibrate.length_evidence import document_folds, folds_of, scored_documents
+from likely.calibrate.length_temperature import ScoredDocuments, best_cooling, length_loss
 from likely.data.block import Block
 from likely.data.hashed_splits import FOLD_SEED, fold_of
 from likely.data.layouts.dense import Dense

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
-from likely.calibrate.evidence import (
+from likely.calibrate.temperature import (
     TemperatureObjective,
-    Wording,
     search_temperature,
     temperature_loss,
 )
@@ -28,7 +27,7 @@ def test_the_gradient_is_the_derivative_and_the_optimum_agrees_with_a_search():
     for at in (-1.0, 0.3):
         slope = (value(at + step) - value(at - step)) / (2 * step)
         assert_allclose(objective.second_order(np.array([at])).gradient[0], slope, rtol=1e-5)
-    temperature, solution = search_temperature(objective, Wording("", ""))
+    temperature, solution = search_temperature(objective)
     assert solution.converged
     best = minimize_scalar(value, bounds=(-5, 5), method="bounded", options={"xatol": 1e-9}).x
     assert_allclose(temperature, np.exp(-best), rtol=1e-4)

@@ -13,11 +13,11 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.utils import get_tags
 
 from likely.errors import InvalidInput, UnknownName
-from likely.text.analysis import Analysis, check_counts
 from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import bytes_of, documents, parts
 from likely.text.text_classifier import TextClassifier
 from likely.text.token_ids import TokenIds
+from likely.text.tokens import Analysis, check_counts
 
 TEXTS = [
     "The cat sat on the mat.",

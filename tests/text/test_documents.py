@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import InvalidFile, InvalidInput
-from likely.text.analysis import characters
 from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import document_parts
+from likely.text.tokens import characters
 from tests.text.test_bag_of_words import OPTIONS, TEXTS, assert_same
 
 AWKWARD = (  # emoji with joiners and skin, combining marks, right to left, digits, NUL, case

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from likely import BagOfWords, NaiveBayes, TextClassifier
 from likely.calibrate import length_evidence
 from likely.calibrate.evidence import N_FOLDS
-from likely.calibrate.length_cooling import best_cooling, documents_scored, joined_documents
 from likely.calibrate.length_evidence import folds_by_words, of_words, word_keys
+from likely.calibrate.length_temperature import best_cooling, documents_scored, joined_documents
 from likely.data.hashed_splits import fold_of, hashed_uniforms
 from likely.data.sequences import TermIds
 from likely.errors import InvalidInput, NothingToCalibrate

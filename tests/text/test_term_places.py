@@ -6,8 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from likely.text.analysis import Analysis
 from likely.text.text_explanation import term_places
+from likely.text.tokens import Analysis
 
 ANALYSES = [
     Analysis(),

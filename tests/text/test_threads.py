@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from likely.compute.executor import Serial, Threads
-from likely.text.analysis import Analysis
 from likely.text.bag_of_words import BagOfWords
 from likely.text.reader import Reader
+from likely.text.tokens import Analysis
 
 OPTIONS = [
     {},

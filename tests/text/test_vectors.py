@@ -6,7 +6,7 @@ import pytest
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 import likely as lk
-from likely.text.analysis import ENGLISH
+from likely.text.tokens import ENGLISH
 from tests.runtime.vectors import CASES, DOCUMENTS, NAMES
 
 

@@ -52,7 +52,7 @@ from likely.calibrate.evidence import (
     warn_nothing_to_calibrate,
     with_copies_in_one_fold,
 )
-from likely.calibrate.length_cooling import (
+from likely.calibrate.length_temperature import (
     SAMPLE_SEED,
     ScoredDocuments,
     best_cooling,

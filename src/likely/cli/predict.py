@@ -128,7 +128,7 @@ def predict(
     per line; each is answered as it comes.
     """
     from likely.runs import open_run
-    from likely.tasks.predictions import (
+    from likely.tasks.prediction_run import (
         PredictRequest,
         document_predictions,
         predictions,

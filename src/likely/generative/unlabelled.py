@@ -32,13 +32,13 @@ import numpy as np
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.calibrate.evidence import LOWEST_SCORE, N_FOLDS
-from likely.calibrate.length_cooling import ScoredDocuments, joined_documents, search_cooling
 from likely.calibrate.length_evidence import (
     CountedFolds,
     folds_of,
     scored_block,
     with_document_folds,
 )
+from likely.calibrate.length_temperature import ScoredDocuments, joined_documents, search_cooling
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.distributions.priors import Dirichlet, class_prior

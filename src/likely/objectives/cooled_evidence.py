@@ -7,7 +7,7 @@ s_k is log p(x | k), up to a term that the classes share; L is the length of a d
 of words.  Where words that are absent are evidence, s_k + (L/m − 1) s_k(empty document) is in its
 place, with m the mean length.  ``likely.calibrate`` has the reasons, in ``evidence``
 and ``length_evidence``, and how T, λ and b are chosen.  Rows with words and other columns have two
-such factors, see ``length_cooling`` there:
+such factors, see ``length_temperature`` there:
 
     p(k | x) ∝ π_k q_k(words) q_k(others)        s_k(others) = log [p(x | k) + f]
 

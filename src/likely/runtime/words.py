@@ -1,7 +1,7 @@
 """Documents to counts of words, by the options of a saved ``BagOfWords``.
 
 What a term is, and the column of its hash, are the library's own definitions in plain Python
-(``text/analysis.py``, ``text/term_counts.py``); compiled loops find the same terms.
+(``text/tokens.py``, ``text/term_counts.py``); compiled loops find the same terms.
 """
 
 from collections import Counter
@@ -20,9 +20,9 @@ from likely.runtime.count_rows import CountRows
 from likely.runtime.linear import LogisticModel, SoftmaxModel
 from likely.runtime.naive_bayes import NaiveBayesScores
 from likely.runtime.saved_model import SavedModel
-from likely.text.analysis import analysis_of
 from likely.text.documents import Vocabulary
 from likely.text.term_counts import column_of_term, inverse_frequency
+from likely.text.tokens import analysis_of
 
 UNKNOWN_NAME = "<unknown>"
 MOST_HASHES = 2**17  # of terms that are remembered, as the same words come again

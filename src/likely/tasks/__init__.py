@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from likely.reports.report import report
     from likely.runs.seal_surface import open_seal, seal
     from likely.tasks.final_run import Evaluated, final
-    from likely.tasks.predictions import Predictions, predict
+    from likely.tasks.prediction_run import Predictions, predict
     from likely.tasks.row_explanations import ExplainedRows, ExplainedTexts, explain
     from likely.tasks.running import Running, start
     from likely.tasks.training_run import Trained, train

@@ -20,7 +20,7 @@ from likely.explanations.any_model import explain as explain_model
 from likely.inputs.tables import as_frame, n_rows_of, refuse_file, rows_at
 from likely.names import has_method
 from likely.output.formatting import WIDEST, cell, count, listed
-from likely.tasks.predictions import run_of
+from likely.tasks.prediction_run import run_of
 from likely.tasks.request import Exit, Refusal, with_categories_of_run
 from likely.tasks.suitability import (
     as_trained,

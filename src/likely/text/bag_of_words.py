@@ -22,7 +22,16 @@ from likely.data.sequences import TermIds, counted, stacked
 from likely.errors import InvalidInput
 from likely.inputs.estimators import Estimator
 from likely.storage.declarations import Numbers, Saved
-from likely.text.analysis import (
+from likely.text.documents import Vocabulary, check_frequencies, document_parts, over_parts
+from likely.text.reader import Reader
+from likely.text.term_counts import (
+    TermSums,
+    column_of_term,
+    inverse_frequency,
+    reorder_columns,
+    weighted,
+)
+from likely.text.tokens import (
     WORDS,
     Analysis,
     Analyzer,
@@ -33,15 +42,6 @@ from likely.text.analysis import (
     given_terms,
     refuse_limits,
     warn_of_options,
-)
-from likely.text.documents import Vocabulary, check_frequencies, document_parts, over_parts
-from likely.text.reader import Reader
-from likely.text.term_counts import (
-    TermSums,
-    column_of_term,
-    inverse_frequency,
-    reorder_columns,
-    weighted,
 )
 
 UNKNOWN_NAME = "<unknown>"

@@ -28,12 +28,6 @@ from likely.calibrate.evidence import (
     cooled_by_scores,
     rows_scored,
 )
-from likely.calibrate.length_cooling import (
-    SAMPLE_SEED,
-    ScoredDocuments,
-    documents_scored,
-    joined_documents,
-)
 from likely.calibrate.length_evidence import (
     EXACT,
     FEWEST_WORDS,
@@ -46,6 +40,12 @@ from likely.calibrate.length_evidence import (
     is_scored,
     of_words,
     word_keys,
+)
+from likely.calibrate.length_temperature import (
+    SAMPLE_SEED,
+    ScoredDocuments,
+    documents_scored,
+    joined_documents,
 )
 from likely.compute.executor import executor_for
 from likely.data.formats.registry import read

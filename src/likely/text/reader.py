@@ -17,8 +17,8 @@ from likely._typing import Array
 from likely.compute.executor import Executor, Serial
 from likely.data.sequences import TermIds
 from likely.errors import InvalidInput
-from likely.text.analysis import Analysis, Characters, characters
 from likely.text.documents import Documents, Vocabulary, bytes_of, executor_and_parts
+from likely.text.tokens import Analysis, Characters, characters
 
 USUAL_RUN = 16  # words or characters; longer runs are hardly repeated
 MOST_RUNS = 1 << 22  # of words, of texts that are read together: each may be a term of its own

@@ -28,7 +28,7 @@ from likely.output.formatting import (
     paragraph,
     text_table,
 )
-from likely.text.analysis import SPACES, Analysis
+from likely.text.tokens import SPACES, Analysis
 
 MOST_WORDS = 400  # of the document, in a terminal
 MOST_WORDS_HTML = 5000

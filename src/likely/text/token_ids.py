@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.data.sequences import Sequences
 from likely.storage.declarations import Saved
-from likely.text.analysis import WORDS, Analyzer
 from likely.text.bag_of_words import BagOfWords, DocumentTransformer
+from likely.text.tokens import WORDS, Analyzer
 
 
 class TokenIds(DocumentTransformer):

@@ -422,8 +422,8 @@ def bag_of(settings: Mapping[str, Any], words: "BagOfWords | None" = None) -> "B
     """A bag of words with these settings, checked; the others are those of ``words``."""
     from sklearn.base import clone
 
-    from likely.text.analysis import analysis_of, check_options
     from likely.text.bag_of_words import BagOfWords
+    from likely.text.tokens import analysis_of, check_options
 
     bag: BagOfWords = BagOfWords() if words is None else clone(words)
     bag.set_params(**settings)
