@@ -188,12 +188,16 @@ def distinct_values(X: Array, labels: Labels) -> Array:
     """
     counted = (labels.codes >= 0) & (labels.weights() > 0)
     if X.size < FAST_CELLS:
-        return _in_order(np.asarray(X, dtype=float)[counted])
+        rows = np.asarray(X, dtype=float)[counted]
+        first = _in_order(rows[: 2 * MOST_VALUES])  # they show most columns to be continuous
+        return first if len(rows) <= 2 * MOST_VALUES else united(first, rows[2 * MOST_VALUES :])
     from likely.fast.counts import distinct_by_column
 
     X = for_loop(X)
     values = np.full((X.shape[1], 4 * MOST_VALUES), np.nan)
     many = distinct_by_column(X, X.view(np.uint64), counted, MOST_VALUES, values)
+    if many.all():
+        return np.full((1, X.shape[1]), CONTINUOUS)
     values[many] = CONTINUOUS
     return _in_order(values.T)
 
@@ -202,6 +206,8 @@ def united(values: Array | None, others: Array | None) -> Array | None:
     """The distinct values of two blocks."""
     if values is None or others is None:
         return others if values is None else values
+    if len(values) and (values[0] == CONTINUOUS).all():
+        return values
     return _in_order(np.concatenate([values, others]))
 
 
@@ -237,11 +243,15 @@ def _gaps_and_unit(values: Array) -> tuple[Array, Array]:
 
 
 def _in_order(values: Array) -> Array:
-    values = np.sort(values, axis=0)  # nan last
-    first = ~np.isnan(values)
-    first[1:] &= values[1:] != values[:-1]
-    values = np.sort(np.where(first, values, np.nan), axis=0)
+    many = np.isinf(values).any(axis=0)  # columns that are known to be continuous are not sorted
+    found = np.sort(values[:, ~many], axis=0)  # nan last
+    first = ~np.isnan(found)
+    first[1:] &= found[1:] != found[:-1]
     count = first.sum(axis=0)
-    many = (count > MOST_VALUES) | np.isinf(values).any(axis=0)
-    values = values[: int(count[~many].max(initial=1))]
-    return np.where(many, CONTINUOUS, values)
+    few = count <= MOST_VALUES
+    many[~many] = ~few
+    distinct = np.sort(np.where(first[:, few], found[:, few], np.nan), axis=0)
+    out = np.full((int(count[few].max(initial=1)), values.shape[1]), np.nan)
+    out[:, many] = CONTINUOUS
+    out[: len(distinct), ~many] = distinct[: len(out)]
+    return out
