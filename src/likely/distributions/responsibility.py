@@ -189,8 +189,10 @@ def distinct_values(X: Array, labels: Labels) -> Array:
     counted = (labels.codes >= 0) & (labels.weights() > 0)
     if X.size < FAST_CELLS:
         rows = np.asarray(X, dtype=float)[counted]
-        first = _in_order(rows[: 2 * MOST_VALUES])  # they show most columns to be continuous
-        return first if len(rows) <= 2 * MOST_VALUES else united(first, rows[2 * MOST_VALUES :])
+        found, rest = _in_order(rows[: 2 * MOST_VALUES]), rows[2 * MOST_VALUES :]
+        if not len(rest) or (found[0] == CONTINUOUS).all():  # as most columns are seen to be
+            return found
+        return _in_order(np.concatenate([found, rest]))
     from likely.fast.counts import distinct_by_column
 
     X = for_loop(X)
@@ -243,7 +245,8 @@ def _gaps_and_unit(values: Array) -> tuple[Array, Array]:
 
 
 def _in_order(values: Array) -> Array:
-    many = np.isinf(values).any(axis=0)  # columns that are known to be continuous are not sorted
+    # columns that are known to be continuous are not sorted
+    many: Array = np.asarray(np.isinf(values).any(axis=0))
     found = np.sort(values[:, ~many], axis=0)  # nan last
     first = ~np.isnan(found)
     first[1:] &= found[1:] != found[:-1]
