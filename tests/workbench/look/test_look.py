@@ -115,6 +115,7 @@ CASES = {  # code: tables that have it, and the columns in which it is
     "LK306": [(with_target(DATES), ("ill",))],
     "LK401": [
         (with_column(ILL), ("it",)),  # another name for the target
+        (with_column(np.where(np.arange(N) % 50, ILL, 1 - ILL)), ("it",)),  # with errors
         (with_column(np.where(ILL, 3.0, 1.0) + RNG.random(N)), ("it",)),  # a threshold
         (with_column(pd.Series(np.where(ILL, 1.0, np.nan))), ("it",)),  # filled in afterwards
     ],
@@ -130,6 +131,9 @@ NUMBERS = DRAWS.normal(size=(100, 4))[np.arange(N) % 100]
 ROWS = pd.DataFrame(NUMBERS, columns=list("abcd")).assign(ill=sound()["ill"].to_numpy())
 COUNTS = pd.DataFrame(DRAWS.poisson(50, (N, 5)), columns=list("abcde"))
 KINDS = DRAWS.integers(0, 60, N)
+ODDS = (pd.Series(ILL).groupby(KINDS).transform("sum") + 0.5) / (
+    pd.Series(ILL).groupby(KINDS).transform("count") + 1
+)
 CASES |= {
     "LK205": [
         (ROWS.assign(**{c: ROWS[c] + 1e-6 * DRAWS.normal(size=N) for c in "abcd"}), ()),
@@ -148,6 +152,7 @@ CASES |= {
             ),
             ("it",),
         ),
+        (with_column(np.log(ODDS / (1 - ODDS))), ("it",)),  # smoothed, as weights of evidence are
     ],
     "LK404": [
         (COUNTS.assign(ill=COUNTS.a + COUNTS.c + 0.5), ("a", "c")),

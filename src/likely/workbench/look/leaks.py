@@ -11,13 +11,14 @@ an identifier explains nothing.  For a target that is a number, the same with sq
 
     share = 1 − Σ_i (r_i − r̄_{−i, v})² / Σ_i (r_i − r̄)²
 
-A column that holds mean targets of categories follows them more closely than their own noise
-allows: around the line of the means ȳ_v on the values v of a column that knows nothing of the
-targets,
+A column that holds mean targets of categories, or a function of them such as log-odds, follows them
+more closely than their own noise allows: around the curve of the means ȳ_v on the values v of a
+column that knows nothing of the targets,
 
-    F = Σ_v n_v (ȳ_v − a − b v)² / (V − 2)  /  (Σ_i (y_i − ȳ_v)² / (n − V))
+    F = Σ_v n_v (ȳ_v − f(v))² / (V − p)  /  (Σ_i (y_i − ȳ_v)² / (n − V))
 
-is at least about 1, and is 0 for a column that was made from them.
+is at least about 1, and is 0 for a column that was made from them.  f is a polynomial of p
+coefficients, a line or a cubic, of the values or of their ranks.
 
 A target may be computed from a few columns: a sum, a difference, a comparison.  A number is
 regressed on the columns, one more at a time, each time on the one with which the residual
@@ -68,6 +69,7 @@ ROWS_PER_BIN = 8
 MOST_ROWS = 50_000  # examined; the shares are then known to a fraction of a percent
 FEWEST_ROWS = 20
 EXPLAINED = 0.95  # of the entropy; the best legitimate columns of iris and wine explain less
+EXPLAINED_COPY = 0.8  # by a column of as many values as there are classes: 97 % of them agree
 EXPLAINED_RANKS = 0.98  # of the variance of ranks; measurements of one thing often agree to 0.95
 MOST_VALUES = 8  # of a column into which a number, the target, may have been cut
 FEWEST_EXCEPTIONS = 5  # rows that do not have the most frequent value
@@ -76,6 +78,7 @@ FEWEST_MEANS = 10  # different values of a column that may hold mean targets
 MOST_CODED = 10  # classes whose shares are examined
 TOO_CLOSE = 1e-6  # P(F) of means that follow a column, and
 FOLLOWED = 0.5  # the least share of their variance that it explains
+DEGREES = (1, 3)  # of the curve of the means
 EVEN = 1e-6  # steps, relatively, of the levels of a design
 QUARTERS = 4  # of a target that is a number, to compare how often a cell is missing
 SURE = 0.001  # the chance of a false alarm among all columns
@@ -191,7 +194,9 @@ def leak(column: ProfiledColumn, suspicion: Suspicion) -> str | None:
     """A column that explains the target almost alone, or is explained by it."""
     if not column.n_known or column.kind == "other":
         return None
-    least = EXPLAINED if suspicion.target.reads_as_classes else EXPLAINED_RANKS
+    least, target = EXPLAINED_RANKS, suspicion.target
+    if target.reads_as_classes:
+        least = EXPLAINED_COPY if column.n_distinct == target.n_distinct else EXPLAINED
     share = suspicion.of_target(column)
     if share >= least:
         return f"it explains {percent(share)} of the target"
@@ -236,13 +241,28 @@ def _follows_means(values: Array, codes: Codes, y: Array) -> bool:
     mean = np.bincount(codes, weights=y, minlength=len(values)) / np.maximum(count, 1)
     inside = float(np.square(y - mean[codes]).sum())
     weight, x, m = count[seen], values[seen], mean[seen]
-    x, m = x - np.average(x, weights=weight), m - np.average(m, weights=weight)
-    spread, between = float(weight @ np.square(x)), float(weight @ np.square(m))
-    if not (0 < spread < np.inf and 0 < between < np.inf and inside > EVEN * n * float(np.var(y))):
+    m = m - np.average(m, weights=weight)
+    between = float(weight @ np.square(m))
+    if not (0 < between < np.inf and inside > EVEN * n * float(np.var(y))):
         return False
-    around = max(between - float(weight @ (x * m)) ** 2 / spread, 0.0)
-    f = (around / (seen.size - 2)) / (inside / free)
-    return around < (1 - FOLLOWED) * between and fdtr(seen.size - 2, free, f) < TOO_CLOSE
+    for at in (x, x.argsort().argsort().astype(np.float64)):
+        for degree in DEGREES:
+            around, left = _around_curve(at, m, weight, degree), seen.size - degree - 1
+            f = (around / left) / (inside / free)
+            if around < (1 - FOLLOWED) * between and fdtr(left, free, f) < TOO_CLOSE:
+                return True
+    return False
+
+
+def _around_curve(x: Array, y: Array, weight: Array, degree: int) -> float:
+    """The weighted sum of squares of y around its polynomial in x; infinite if x is too large."""
+    x = x - np.average(x, weights=weight)
+    if not 0 < float(np.abs(x).max()) < np.inf:
+        return np.inf
+    root = np.sqrt(weight)
+    basis = np.vander(x / np.abs(x).max(), degree + 1) * root[:, None]
+    slope = np.linalg.lstsq(basis, root * y, rcond=None)[0]
+    return float(np.square(root * y - basis @ slope).sum())
 
 
 def missing_by_target(column: ProfiledColumn, suspicion: Suspicion) -> str | None:
