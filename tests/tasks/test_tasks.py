@@ -207,6 +207,22 @@ def test_words_of_documents_are_explained(folder, capsys):
     assert "<" in found.html()
 
 
+def test_documents_of_a_text_classifier_are_explained_word_by_word():
+    model = lk.TextClassifier().fit(["good film", "bad film"] * 20, ["up", "down"] * 20)
+    documents = pd.DataFrame({"text": ["good good film", "a bad one"]})
+    found = lk.explain(model, documents, rows=1, against="up")
+    assert found.chances[0][0] == ("down", model.predict_proba(["a bad one"])[0, 0])
+    (told,) = found.explanations
+    assert str(told) == str(model.explain("a bad one", "up"))
+    assert isinstance(told.to_frame(), pd.DataFrame)
+    assert str(lk.explain(model, texts="a bad one")) == str(found)
+    assert str(lk.explain(model)) == str(model.describe())
+    with pytest.raises(InvalidInput, match="X has 2 rows, numbered from 0"):
+        lk.explain(model, documents, rows=2)
+    with pytest.raises(InvalidInput, match="for RUNs and a TextClassifier"):
+        lk.explain(lk.NaiveBayes().fit([[0.0], [1.0]], [0, 1]), texts=["a bad one"])
+
+
 def test_a_final_score_in_python_is_that_of_the_verb(folder, capsys):
     lk.seal("patients.csv", "ill", name="patients", folder=".")
     lk.train("patients.seal", model="naive-bayes", run="r")

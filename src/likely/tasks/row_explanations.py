@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.explanations.any_model import explain as explain_model
 from likely.inputs.tables import as_frame, n_rows_of, refuse_file, rows_at
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from likely.explanations.explanation import Explanation
     from likely.runs import Run
+    from likely.text.text_classifier import TextClassifier
     from likely.text.text_explanation import TextExplanation
 
 FIRST_ROWS = 3  # without --row
@@ -161,7 +163,7 @@ def explain(
     model : fitted estimator, path of a RUN, "@last", or what ``train`` or ``tune`` returned
         A RUN is explained as ``likely explain`` does.
     X : array, data frame, or, for a RUN, also a path or a built-in name
-        The rows to explain.  A RUN without rows and texts is described.
+        The rows to explain.  Without rows and texts, the model is described.
     against : label or None
         The class that log-odds compare with; the first where none is given.
     background : array, data frame or None
@@ -171,7 +173,8 @@ def explain(
         The numbers of the rows of X to explain, from 0.  If none are given, all rows are explained,
         and of a RUN the first three.
     texts : str or sequence of str
-        For a RUN that reads one column of text: documents to explain, word by word.
+        For a RUN that reads one column of text: documents to explain, word by word.  To a
+        TextClassifier they may be given as X, too.
 
     Returns
     -------
@@ -198,6 +201,7 @@ def explain(
     and their reverses; they add up exactly.
     """
     from likely.output.description import describe
+    from likely.text.text_classifier import TextClassifier
     from likely.workbench.search.study import Study
 
     wanted = _numbers(rows)
@@ -206,10 +210,19 @@ def explain(
             f"rows={rows!r} was given without X; rows of a table are explained. Give the table."
         )
     if not isinstance(model, str | Path | Trained | Study):
+        if X is None and not len(texts):
+            return describe(model)
+        if isinstance(model, TextClassifier):
+            return _explained_by_words(model, texts if X is None else X, against, wanted)
+        if len(texts):
+            raise InvalidInput(
+                f"texts= was given with a {type(model).__name__}; it is for RUNs and a "
+                "TextClassifier. Give rows as X."
+            )
         return _explained_by_model(model, X, against, background, wanted)
     run = str(model) if isinstance(model, str | Path) else "RUN"
     opened = run_of(model)
-    if texts:
+    if len(texts):
         documents = [texts] if isinstance(texts, str) else texts
         return explained_texts(opened, run, documents, against)
     if X is None:
@@ -248,6 +261,24 @@ def _explained_by_model(
     background = X if background is None else background
     found = explain_model(model, rows_at(X, np.array(rows)), against, background=background)
     return replace(found, rows=rows)
+
+
+def _explained_by_words(
+    model: "TextClassifier", texts: Any, against: Any, rows: tuple[int, ...]
+) -> ExplainedTexts:
+    """The explanation of these documents, or of all, word by word."""
+    from likely.data.frames import library_of
+    from likely.text.documents import documents
+
+    read = documents([texts] if isinstance(texts, str) else texts).to_pylist()
+    for row in rows:
+        if not 0 <= row < len(read):
+            raise InvalidInput(_no_row(row, "X", len(read)))
+    chosen = [read[row] for row in rows] if rows else read
+    proba = model.predict_proba(chosen)
+    chances = [_most_probable_first(model.classes_, row) for row in proba]
+    found = [each.with_library(library_of(texts)) for each in model.explain(chosen, against)]
+    return ExplainedTexts(found, chances)
 
 
 def _no_row(row: int, data: str, n_rows: int) -> str:
@@ -344,11 +375,12 @@ def _chances(opened: "Run", table: "pa.Table") -> list[Chances]:
     if not given.keys() <= {"offset"}:
         return []
     probability = opened.model.predict_proba(_features(opened, table), **given)
-    labels = opened.model.classes_.tolist()
-    return [
-        sorted(zip(labels, row, strict=True), key=lambda pair: -pair[1])
-        for row in probability.tolist()
-    ]
+    return [_most_probable_first(opened.model.classes_, row) for row in probability]
+
+
+def _most_probable_first(classes: Array, probability: Array) -> Chances:
+    pairs = zip(classes.tolist(), probability.tolist(), strict=True)
+    return sorted(pairs, key=lambda pair: -pair[1])
 
 
 def most_probable(chances: Chances) -> str:
