@@ -184,6 +184,15 @@ def test_a_column_that_explains_groups_is_not_made_from_the_target():
         assert "LK403" not in lk.look(frame, "y").codes
 
 
+def test_values_with_less_noise_than_the_others_are_not_made_from_the_target():
+    draws = np.random.default_rng(0)
+    land = np.where(draws.random(600) < 0.7, 0.0, draws.integers(1, 30, 600) ** 1.3)
+    noise = np.where(land == 0, 8.0, 0.05)  # as crime in Boston, by the share of large lots
+    frame = pd.DataFrame({"land": land, "x": draws.normal(size=600)})
+    frame["y"] = 20.0 - 0.5 * land + noise * draws.normal(size=600)
+    assert "LK403" not in lk.look(frame, "y").codes
+
+
 def test_the_effects_of_a_balanced_design_are_not_made_from_the_target():
     a, b = (each.ravel() for each in np.meshgrid(np.arange(20.0), np.arange(20.0)))
     noise = np.random.default_rng(0).normal(size=400)

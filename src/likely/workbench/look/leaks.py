@@ -15,10 +15,11 @@ A column that holds mean targets of categories, or a function of them such as lo
 more closely than their own noise allows: around the curve of the means ȳ_v on the values v of a
 column that knows nothing of the targets,
 
-    F = Σ_v n_v (ȳ_v − f(v))² / (V − p)  /  (Σ_i (y_i − ȳ_v)² / (n − V))
+    F = Σ_v n_v (ȳ_v − f(v))² / Σ_v s_v²        s_v² = Σ_{i: v_i = v} (y_i − ȳ_v)² / (n_v − 1)
 
-is at least about 1, and is 0 for a column that was made from them.  f is a polynomial of p
-coefficients, a line or a cubic, of the values or of their ranks.
+is at least about 1, and is 0 for a column that was made from them.  f is a polynomial, a line or a
+cubic, of the values or of their ranks; both sums are over values of several rows, whose noise may
+differ, with Satterthwaite's degrees of freedom.
 
 A target may be computed from a few columns: a sum, a difference, a comparison.  A number is
 regressed on the columns, one more at a time, each time on the one with which the residual
@@ -33,6 +34,7 @@ after the other is left out.  Folds keep copies together, and these they do not.
 
 References
 ----------
+Satterthwaite (1946), An approximate distribution of estimates of variance components, Biometrics 2.
 Pati, Rezaiifar & Krishnaprasad (1993), Orthogonal matching pursuit, Asilomar Conference.
 Stone, Cross-validatory choice and assessment of statistical predictions, JRSS B 36 (1974), §3.
 """
@@ -235,34 +237,42 @@ def _follows_means(values: Array, codes: Codes, y: Array) -> bool:
 
     count = np.bincount(codes, minlength=len(values))
     seen = np.flatnonzero(count)
-    n, free = codes.size, codes.size - seen.size
-    if seen.size < FEWEST_MEANS or free < FEWEST_ROWS or not np.isfinite(y).all():
+    if seen.size < FEWEST_MEANS or codes.size - seen.size < FEWEST_ROWS or not np.isfinite(y).all():
         return False
     mean = np.bincount(codes, weights=y, minlength=len(values)) / np.maximum(count, 1)
-    inside = float(np.square(y - mean[codes]).sum())
+    inside = np.bincount(codes, weights=np.square(y - mean[codes]), minlength=len(values))[seen]
     weight, x, m = count[seen], values[seen], mean[seen]
     m = m - np.average(m, weights=weight)
     between = float(weight @ np.square(m))
-    if not (0 < between < np.inf and inside > EVEN * n * float(np.var(y))):
+    if not (0 < between < np.inf and inside.sum() > EVEN * y.size * float(np.var(y))):
         return False
+    often = weight > 1
+    variance = inside[often] / (weight[often] - 1)
+    total, squares = float(variance.sum()), np.square(variance)
+    free_around = total**2 / float(squares.sum()) if total > 0 else 0.0
+    if free_around < FEWEST_MEANS:
+        return False
+    free_inside = total**2 / float((squares / (weight[often] - 1)).sum())
     for at in (x, x.argsort().argsort().astype(np.float64)):
         for degree in DEGREES:
-            around, left = _around_curve(at, m, weight, degree), seen.size - degree - 1
-            f = (around / left) / (inside / free)
-            if around < (1 - FOLLOWED) * between and fdtr(left, free, f) < TOO_CLOSE:
+            apart = weight * np.square(m - _curve(at, m, weight, degree))
+            free = free_around - degree - 1
+            f = float(apart[often].sum()) / total * free_around / free
+            followed = float(apart.sum()) < (1 - FOLLOWED) * between
+            if followed and fdtr(free, free_inside, f) < TOO_CLOSE:
                 return True
     return False
 
 
-def _around_curve(x: Array, y: Array, weight: Array, degree: int) -> float:
-    """The weighted sum of squares of y around its polynomial in x; infinite if x is too large."""
+def _curve(x: Array, y: Array, weight: Array, degree: int) -> Array:
+    """The polynomial in x that fits y, at x; nan if x is too large."""
     x = x - np.average(x, weights=weight)
     if not 0 < float(np.abs(x).max()) < np.inf:
-        return np.inf
+        return np.full(x.shape, np.nan)
+    basis = np.vander(x / np.abs(x).max(), degree + 1)
     root = np.sqrt(weight)
-    basis = np.vander(x / np.abs(x).max(), degree + 1) * root[:, None]
-    slope = np.linalg.lstsq(basis, root * y, rcond=None)[0]
-    return float(np.square(root * y - basis @ slope).sum())
+    slope = np.linalg.lstsq(basis * root[:, None], root * y, rcond=None)[0]
+    return np.asarray(basis @ slope)
 
 
 def missing_by_target(column: ProfiledColumn, suspicion: Suspicion) -> str | None:
