@@ -12,13 +12,18 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.metrics import log_loss
 
 from likely import NaiveBayes
+from likely.calibrate import evidence
 from likely.calibrate.evidence import (
+    FEWEST_SCORED,
     N_FOLDS,
     FoldTotals,
+    ScoredRows,
     block_fold_totals,
     block_gains,
     calibrate_evidence,
+    is_scored,
     outlier_shares,
+    row_gains,
     scored_rows,
 )
 from likely.compute.executor import Serial
@@ -57,7 +62,7 @@ def test_leaving_a_fold_out_by_prefix_and_suffix_is_the_sum_of_the_others():
     for f, left in enumerate(folds.left_out()):
         others = [fold for g, fold in enumerate(folds.folds) if g != f]
         assert_allclose(left.count, sum(other.count for other in others))
-        mean = FoldTotals(tuple(others)).folds
+        mean = FoldTotals(tuple(others), len(X)).folds
         total = mean[0] + mean[1] + mean[2] + mean[3]
         assert_allclose(left.statistics.scatter, total.statistics.scatter)
 
@@ -286,3 +291,57 @@ def test_where_there_is_nothing_to_calibrate_the_temperature_is_one(X, y):
     assert [warning.category for warning in said] == [NothingToCalibrate, *constant]
     assert "The temperature is 1. Give more rows" in str(said[0].message)
     assert said[0].filename == __file__
+
+
+def test_the_gains_are_those_of_the_definition():
+    """Also of impossible classes, of equal scores and of classes that nearly tie."""
+    score = np.array(
+        [[0.0, -1e100, -3.0], [-1e-12, 0.0, -1e-9], [0.0, 0.0, 0.0], [-50.0, -2.0, 0.0]]
+    )
+    y, weight = np.array([1, 2, 0, 0]), np.array([1.0, 2.0, 0.5, 3.0])
+    log_prior = np.log([[0.2, 0.3, 0.5]] * 4)
+    share, betas = np.array([0.1, 0.01, 1e-6]), np.array([1e-3, 0.5, 1.0, 40.0])
+    found = row_gains(ScoredRows(score, log_prior, y, weight), share, betas)
+    for i, beta in enumerate(betas):
+        log_posterior = CooledEvidence(1 / beta, share).log_posterior(log_prior, score)
+        d = (log_posterior - log_prior)[np.arange(4), y]
+        assert_allclose(found.first[i], np.dot(d, weight), rtol=1e-10)
+        assert_allclose(found.second[i], np.dot(d**2, weight), rtol=1e-10)
+    assert row_gains(
+        ScoredRows(score[2:3], log_prior[2:3], y[2:3], weight[2:3]), share, betas
+    ).first.tolist() == [0, 0, 0, 0]
+
+
+def test_a_part_of_many_rows_is_scored_the_same_for_every_number_of_blocks(monkeypatch):
+    X, y = doubled_evidence(n=6_000)
+    whole = calibrate_evidence(DiagonalFamily(), 2, ArrayBlocks(Dense(X), y), Serial(), learn)
+    monkeypatch.setattr(evidence, "MOST_SCORED_CELLS", 3_000)
+    monkeypatch.setattr(evidence, "FEWEST_SCORED", 100)
+    blocks = [ArrayBlocks(Dense(X), y, rows_per_block=rows) for rows in (6_000, 700, 7)]
+    found = [calibrate_evidence(DiagonalFamily(), 2, b, Serial(), learn) for b in blocks]
+    for other in found[1:]:
+        assert_allclose(other.temperature, found[0].temperature, rtol=1e-9)
+    assert found[0].temperature != whole.temperature
+    assert_allclose(found[0].temperature, whole.temperature, rtol=0.25)  # of a quarter of the rows
+    block = next(iter(blocks[0]))
+    models = tuple(map(learn, block_fold_totals(DiagonalFamily(), 2, block).left_out()))
+    rows = scored_rows(models, block, 6_000)
+    assert 1_350 < len(rows.y) < 1_650
+
+
+def test_few_rows_are_all_scored_however_many_classes():
+    rng = np.random.default_rng(0)
+    assert is_scored(rng.random(1000), 1000, FEWEST_SCORED).all()
+    assert is_scored(rng.random(1000), 0.0, 1.0).all()
+
+
+def test_thousands_of_classes_are_calibrated_like_few():
+    """Each row is scored against every class, which a part of the rows must bound."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2_000, 12_000)
+    X = rng.normal(size=(2_000, 3))[y] + 0.3 * rng.normal(size=(12_000, 3))
+    model = NaiveBayes(calibrate="temperature").fit(np.c_[X, X], y)
+    assert model.temperature_ > 1.5  # evidence is counted twice
+    assert log_loss(y, model.predict_proba(np.c_[X, X])) < log_loss(
+        y, NaiveBayes().fit(np.c_[X, X], y).predict_proba(np.c_[X, X])
+    )

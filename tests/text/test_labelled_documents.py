@@ -11,7 +11,6 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from likely import BagOfWords, NaiveBayes, TextClassifier
-from likely.calibrate import length_evidence
 from likely.calibrate.evidence import N_FOLDS
 from likely.calibrate.length_evidence import folds_by_words, of_words, word_keys
 from likely.calibrate.length_temperature import best_cooling, documents_scored, joined_documents
@@ -21,7 +20,7 @@ from likely.errors import InvalidInput, NothingToCalibrate
 from likely.generative.class_counts import ClassSums
 from likely.objectives.components import Components
 from likely.objectives.cooled_evidence import Absence
-from likely.text import text_classifier
+from likely.text import labelled_documents, text_classifier
 from likely.text.labelled_documents import (
     KEEP_SEED,
     MOST_PARTS,
@@ -387,7 +386,7 @@ def test_documents_without_words_take_room_too():
 @pytest.mark.parametrize(("most", "share"), [(10_000, 1.0), (500, 0.5)])
 def test_of_many_kept_documents_some_are_scored_and_of_few_all(monkeypatch, n_words, most, share):
     """However many documents there were: the share of those that are kept does not matter."""
-    monkeypatch.setattr(length_evidence, "MOST_SCORED", most)
+    monkeypatch.setattr(labelled_documents, "MOST_SCORED", most)
     rng, n = np.random.default_rng(0), 16_000
     kept = KeptDocuments(most_ids=1000 * (n_words + PER_DOCUMENT))
     ids = rng.integers(0, 999, n * n_words).astype(np.int32)

@@ -15,7 +15,8 @@ all copies of the row are.  Fold statistics are merged by prefix and suffix, so 
 leave-one-fold-out models cost one pass.  The choice is cautious: it is the T whose gain over the
 prior, Σ_i w_i [log p(y_i | x_i) − log π_{y_i}], is largest after ``CAUTION`` of its standard errors
 are subtracted.  A gain that a few rows make by chance is not used.  Two passes over a grid of T
-find it, first a coarse one, then a fine one.
+find it, first a coarse one, then a fine one.  In large tables, and with many classes, they score a
+part of the rows, which a hash draws: one number needs no more.
 
 Scores that have no prior are divided by a temperature alone: ``temperature.py``.
 """
@@ -31,7 +32,7 @@ from likely._typing import Array, Codes
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks, MappedBlocks
 from likely.data.copies import copies_in_blocks
-from likely.data.hashed_splits import FOLD_SEED, fold_of
+from likely.data.hashed_splits import FOLD_SEED, fold_of, hashed_uniforms
 from likely.distributions.base import Family
 from likely.errors import NothingToCalibrate, warn_user
 from likely.numerics.additive import Additive, FieldwiseAdditive, pairwise_total
@@ -52,6 +53,9 @@ STEP = 10 ** (1 / 3)  # of the coarse grid of 1/T
 COARSE = np.geomspace(1 / WARMEST, 1 / COLDEST, 55)
 FINE = np.geomspace(1 / STEP, STEP, 25)  # times the best of the coarse grid
 SAME = 1e-9  # of a gain: two that differ by less are equal
+SAMPLE_SEED = 1  # of the rows that are scored; the folds have their own
+MOST_SCORED_CELLS = 4_000_000  # rows times classes
+FEWEST_SCORED = 2_000  # rows, however many classes there are
 LOWEST_SCORE = -1e100  # of an impossible class: finite, so that products with 0 are 0
 
 
@@ -87,12 +91,14 @@ def warn_nothing_to_calibrate(why: str, words: Wording) -> None:
 @final
 @dataclass(frozen=True, eq=False)
 class FoldTotals(Additive):
-    """The totals of each fold."""
+    """The totals of each fold, and the number of rows."""
 
     folds: tuple[ComponentTotals, ...]
+    n_rows: int
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(tuple(a + b for a, b in zip(self.folds, other.folds, strict=True)))
+        folds = tuple(a + b for a, b in zip(self.folds, other.folds, strict=True))
+        return type(self)(folds, self.n_rows + other.n_rows)
 
     def without(self, fold: int) -> ComponentTotals:
         """Σ over all folds but one: one at a time, where tables are large."""
@@ -133,7 +139,8 @@ def block_fold_totals(family: Family, n_components: int, block: Block) -> FoldTo
         tuple(
             block_totals(family, n_components, replace(block, y=np.where(fold == f, block.y, -1)))
             for f in range(N_FOLDS)
-        )
+        ),
+        block.n_rows,
     )
 
 
@@ -145,7 +152,8 @@ def completed_fold_totals(family: Family, model: Components, block: Block) -> Fo
         tuple(
             block_expectations(family, model, replace(block, weight=np.where(fold == f, weight, 0)))
             for f in range(N_FOLDS)
-        )
+        ),
+        block.n_rows,
     )
 
 
@@ -158,16 +166,31 @@ class ScoredRows(NamedTuple):
     weight: Array
 
 
-def scored_rows(models: tuple[Components, ...], block: Block) -> ScoredRows:
-    """The rows whose class is known to the model that scores them."""
+def is_scored(uniform: Array, n_rows: float, most: float) -> Array:
+    """Which rows are scored, about ``most`` of all, by the uniform numbers of all rows."""
+    return np.asarray(uniform * n_rows < most)
+
+
+def scored_rows(
+    models: tuple[Components, ...], block: Block, n_rows: float = 0.0
+) -> ScoredRows | None:
+    """The rows whose class is known to the model that scores them; if there are ``n_rows``, some.
+
+    None if no row of the block is scored.
+    """
     assert block.y is not None  # calibration needs labels
-    fold = fold_of_rows(block)
-    X = block.X.stored()
-    scores = np.stack([model.distribution.log_score(X) for model in models])
-    chosen = scores[fold, np.arange(block.n_rows)]
-    log_prior = np.stack([model.log_mixing for model in models])[fold]
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
-    return rows_scored(chosen, log_prior, block.y, weight)
+    most = max(FEWEST_SCORED, MOST_SCORED_CELLS / len(models[0].log_mixing))
+    drawn = is_scored(hashed_uniforms(block.start, block.n_rows, SAMPLE_SEED), n_rows, most)
+    fold = np.where(drawn & (block.y >= 0), fold_of_rows(block), -1)
+    parts = []
+    for f, model in enumerate(models):
+        rows = np.flatnonzero(fold == f)
+        if rows.size:
+            score = model.distribution.log_score(block.X.taken(rows).stored())
+            log_prior = np.broadcast_to(model.log_mixing, score.shape)
+            weight = np.ones(rows.size) if block.weight is None else block.weight[rows]
+            parts.append(rows_scored(score, log_prior, block.y[rows], weight))
+    return ScoredRows(*map(np.concatenate, zip(*parts, strict=True))) if parts else None
 
 
 def rows_scored(score: Array, log_prior: Array, y: Codes, weight: Array) -> ScoredRows:
@@ -197,18 +220,36 @@ class EvidenceGains(FieldwiseAdditive):
 
 
 def block_gains(
-    models: tuple[Components, ...], outlier_share: Array, betas: Array, block: Block
+    models: tuple[Components, ...],
+    outlier_share: Array,
+    betas: Array,
+    block: Block,
+    n_rows: float = 0.0,
 ) -> EvidenceGains:
     """The gains of a block's rows whose class the model that scores them has seen."""
-    return row_gains(scored_rows(models, block), outlier_share, betas)
+    rows = scored_rows(models, block, n_rows)
+    if rows is None:
+        return EvidenceGains(0.0, np.zeros(len(betas)), np.zeros(len(betas)))
+    return row_gains(rows, outlier_share, betas)
 
 
 def row_gains(rows: ScoredRows, outlier_share: Array, betas: Array) -> EvidenceGains:
-    """The gains of rows, for each 1/T of a list."""
+    """The gains of rows, for each 1/T of a list.
+
+    d = log q_y − log Σ_k π_k q_k, and q_k − 1 = (1 − λ_k) (exp(δ_k) − 1): exactly 0 where all
+    scores are equal, so that no gain is made by rounding.
+    """
     own = np.arange(len(rows.y)), rows.y
-    prior = log_softmax(rows.log_prior, axis=1)[own]
-    cooled = [CooledEvidence(1 / beta, outlier_share) for beta in betas]
-    d = np.stack([each.log_posterior(rows.log_prior, rows.score)[own] - prior for each in cooled])
+    within = np.exp(log_softmax(rows.log_prior, axis=1)) * (1 - outlier_share)
+    score, share = np.minimum(rows.score, 0.0), outlier_share[rows.y]
+    d, less = np.empty((len(betas), len(rows.y))), np.empty(score.shape)
+    for i, beta in enumerate(betas):
+        np.exp(np.multiply(score, beta, out=less), out=less)
+        far = np.log((1 - share) * less[own] + share)
+        less -= 1.0
+        near = np.log1p((1 - share) * less[own])
+        d[i] = np.where(less[own] > -0.5, near, far)
+        d[i] -= np.log1p(np.einsum("ik,ik->i", within, less))
     return EvidenceGains(
         float(rows.weight.sum()), np.dot(d, rows.weight), np.dot(d**2, rows.weight)
     )
@@ -244,7 +285,8 @@ def calibrate_evidence(
     share = outlier_shares(np.sum([totals.count for totals in folds.folds], axis=0))
 
     def gains(betas: Array) -> EvidenceGains:
-        return executor.sum(partial(block_gains, models, share, betas), blocks)
+        term = partial(block_gains, models, share, betas, n_rows=folds.n_rows)
+        return executor.sum(term, blocks)
 
     return CooledEvidence(_temperature(gains), share)
 

@@ -45,15 +45,16 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.calibrate.evidence import (
     N_FOLDS,
+    SAMPLE_SEED,
     WORDS,
     FoldTotals,
     calibrate_evidence,
     fold_of_rows,
+    is_scored,
     warn_nothing_to_calibrate,
     with_copies_in_one_fold,
 )
 from likely.calibrate.length_temperature import (
-    SAMPLE_SEED,
     ScoredDocuments,
     best_cooling,
     best_mixed_cooling,
@@ -153,16 +154,13 @@ class HeldOutBlocks(HeldOutRows):
 @final
 @dataclass(frozen=True, eq=False)
 class CountedFolds(Additive):
-    """The totals of each fold, and the number of rows."""
+    """The totals of each fold, and the length of all documents."""
 
     totals: FoldTotals
-    n_rows: int
-
     length: float  # Σ w L of the labelled rows
 
     def __add__(self, other: Self) -> Self:
-        totals, n_rows = self.totals + other.totals, self.n_rows + other.n_rows
-        return type(self)(totals, n_rows, self.length + other.length)
+        return type(self)(self.totals + other.totals, self.length + other.length)
 
     @property
     def mean_length(self) -> float:
@@ -245,7 +243,7 @@ def _block_folds(family: ProductFamily, n_components: int, block: Block) -> Coun
     if absence_is_evidence(family):
         known = np.where(block.y >= 0, 1.0 if block.weight is None else block.weight, 0.0)
         length = float(np.dot(known, row_lengths(family, block.X.stored())))
-    return CountedFolds(FoldTotals(totals), block.n_rows, length)
+    return CountedFolds(FoldTotals(totals, block.n_rows), length)
 
 
 def with_document_folds(family: ProductFamily, blocks: Blocks) -> Blocks:
@@ -297,14 +295,11 @@ def _scored_sample(
     family: ProductFamily, model: Components, fold: int, folds: CountedFolds, block: Block
 ) -> ScoredDocuments:
     """Some of the rows of a fold, at most about 20,000 of all folds."""
-    drawn = is_scored(hashed_uniforms(block.start, block.n_rows, SAMPLE_SEED), folds.n_rows)
+    drawn = is_scored(
+        hashed_uniforms(block.start, block.n_rows, SAMPLE_SEED), folds.totals.n_rows, MOST_SCORED
+    )
     chosen = replace(block, y=np.where(drawn, block.target, -1))
     return scored_block(family, model, fold, chosen, folds.mean_length)
-
-
-def is_scored(uniform: Array, n_rows: float) -> Array:
-    """Which rows are scored, by the uniform numbers of all rows."""
-    return uniform * n_rows < MOST_SCORED
 
 
 def absence_of(family: ProductFamily, model: Components, mean_length: float) -> Absence | None:

@@ -36,6 +36,7 @@ from likely.calibrate.evidence import (
     CAUTION,
     LOWEST_SCORE,
     SAME,
+    SAMPLE_SEED,
     WARMEST,
     WORDS,
     outlier_shares,
@@ -55,7 +56,6 @@ from likely.special import log_softmax
 FIRST_MIXED_LOOK = 2000  # rows of the coarse grid of T
 COARSE = np.geomspace(1e-6, 1e1, 15)  # of 1/T
 FINE = np.geomspace(10**-0.5, 10**0.5, 7)  # times the best of the coarse grid
-SAMPLE_SEED = 1  # of the rows that are scored; the folds have their own
 FIRST_LOOK = 500  # rows of the grid where the search starts
 LEAST, MOST = np.log(1 / WARMEST), np.log(1e6)  # of log a
 SLOWEST, FASTEST = np.log(1e-6), np.log(1e2)  # of log b times the mean length

@@ -21,7 +21,6 @@ from likely.distributions.parameters import component_rows, refuse_not_on_simple
 from likely.distributions.responsibility import Labels, Responsibility, for_loop
 from likely.distributions.smoothing import CountTables
 from likely.errors import InvalidInput
-from likely.numerics.additive import FAST_CELLS
 from likely.storage.values import same_count
 
 
@@ -87,7 +86,7 @@ class CategoricalFamily:
             )
 
     def statistics(self, X: Codes, responsibility: Responsibility) -> CategoricalStatistics:
-        if isinstance(responsibility, Labels) and X.size >= FAST_CELLS:
+        if isinstance(responsibility, Labels) and responsibility.pays_to_compile(X.size):
             counts = _counts_by_label(X, responsibility, self.sizes)
             return CategoricalStatistics(counts, self.sizes)
         if isinstance(responsibility, Labels):

@@ -55,7 +55,6 @@ from likely.distributions.responsibility import (
     united,
 )
 from likely.errors import BadCell, InvalidInput
-from likely.numerics.additive import FAST_CELLS
 from likely.numerics.cholesky import ROUNDING
 from likely.numerics.moments import variance_beyond_rounding
 from likely.output.formatting import short_number
@@ -162,7 +161,7 @@ def merged_means(
 
 def diagonal_moments(X: Matrix, responsibility: Responsibility) -> DiagonalMoments:
     """Centred moments of one block, in two passes over it while it is in the cache."""
-    if isinstance(responsibility, Labels) and X.size >= FAST_CELLS:
+    if isinstance(responsibility, Labels) and responsibility.pays_to_compile(X.size):
         moments = _moments_by_label(X, responsibility)
         if np.isfinite(moments.scatter).all():
             refuse_extremes(X, moments.scatter)

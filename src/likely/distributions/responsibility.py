@@ -31,6 +31,7 @@ from likely.errors import BadCell
 from likely.numerics.additive import FAST_CELLS
 from likely.numerics.cholesky import ROUNDING
 
+FEW_CLASSES = 50  # the readable version, which works on each in turn, keeps up
 MOST_VALUES = 256  # of a column with a unit: a byte
 CONTINUOUS = np.inf  # stands for the values of a column that has more of them
 ON_GRID = 1e-3  # × u: how far from a multiple of u a gap may be, rounding to single precision too
@@ -54,6 +55,10 @@ class Labels:
 
     def weights(self) -> Array:
         return np.ones(len(self.codes)) if self.weight is None else self.weight
+
+    def pays_to_compile(self, n_cells: int) -> bool:
+        """Whether a compiled loop is quicker for a block of these cells."""
+        return n_cells * max(1.0, self.n_components / FEW_CLASSES) >= FAST_CELLS
 
 
 Responsibility = Labels | Array
@@ -79,9 +84,10 @@ def totals(responsibility: Responsibility) -> Array:
 def weighted_sums(responsibility: Responsibility, X: Matrix) -> Array:
     """Σ_i r_ik x_ij, shape (n_components, n_features)."""
     if isinstance(responsibility, Labels):
-        if isinstance(X, np.ndarray) and X.size >= FAST_CELLS and X.dtype == np.float64:
+        pays = responsibility.pays_to_compile(X.size if isinstance(X, np.ndarray) else X.nnz)
+        if isinstance(X, np.ndarray) and pays and X.dtype == np.float64:
             return _sums_by_label(responsibility, X)
-        if not isinstance(X, np.ndarray) and X.nnz >= FAST_CELLS:
+        if not isinstance(X, np.ndarray) and pays:
             return _sparse_sums_by_label(responsibility, X)
         if not isinstance(X, np.ndarray):
             return np.asarray((_indicator(responsibility) @ X).toarray())

@@ -84,7 +84,8 @@ def _fold_totals(
     here = fold[block.start : block.start + block.n_rows]
     assert block.y is not None
     labels = (np.where(here == f, block.y, -1) for f in range(n_folds))
-    return FoldTotals(tuple(block_totals(family, n_classes, replace(block, y=y)) for y in labels))
+    each = (block_totals(family, n_classes, replace(block, y=y)) for y in labels)
+    return FoldTotals(tuple(each), block.n_rows)
 
 
 def _rows_at(design: Design, rows: Codes) -> Design | None:

@@ -264,7 +264,7 @@ def _explained_by_model(
 
 
 def _explained_by_words(
-    model: "TextClassifier", texts: Any, against: Any, rows: tuple[int, ...]
+    model: "TextClassifier", texts: object, against: object, rows: tuple[int, ...]
 ) -> ExplainedTexts:
     """The explanation of these documents, or of all, word by word."""
     from likely.data.frames import library_of

@@ -24,25 +24,26 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.calibrate.evidence import (
     N_FOLDS,
+    SAMPLE_SEED,
     ScoredRows,
     cooled_by_scores,
+    is_scored,
     rows_scored,
 )
 from likely.calibrate.length_evidence import (
     EXACT,
     FEWEST_WORDS,
+    MOST_SCORED,
     HeldOutRows,
     absence_with,
     cooled_by_documents,
     factor_of_least_loss,
     folds_by_words,
     folds_of_factor,
-    is_scored,
     of_words,
     word_keys,
 )
 from likely.calibrate.length_temperature import (
-    SAMPLE_SEED,
     ScoredDocuments,
     documents_scored,
     joined_documents,
@@ -226,7 +227,7 @@ class KeptDocuments:
 
     def scored(self, part: KeptPart) -> Array:
         """Which documents of a part are scored: about 20,000 of all that are kept."""
-        return is_scored(part.uniform, self.n_rows * self.share)
+        return is_scored(part.uniform, self.n_rows * self.share, MOST_SCORED)
 
     @property
     def n_scored(self) -> int:
