@@ -277,8 +277,9 @@ def _explained_by_words(
     chosen = [read[row] for row in rows] if rows else read
     proba = model.predict_proba(chosen)
     chances = [_most_probable_first(model.classes_, row) for row in proba]
-    found = [each.with_library(library_of(texts)) for each in model.explain(chosen, against)]
-    return ExplainedTexts(found, chances)
+    found = model.explain(chosen, against)
+    assert isinstance(found, list)  # a list of documents was given
+    return ExplainedTexts([each.with_library(library_of(texts)) for each in found], chances)
 
 
 def _no_row(row: int, data: str, n_rows: int) -> str:
