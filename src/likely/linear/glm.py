@@ -57,6 +57,7 @@ from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFami
 from likely.likelihoods.responses import likelihood_of, response_named
 from likely.linear.fit import (
     LinearRows,
+    Specify,
     design_rows,
     fitted,
     model_objective,
@@ -265,11 +266,13 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
                 "optimum. Give alpha, as NegativeBinomial(1.0), or leave stop out."
             )
         if likelihood.response.shape_is_known:
-            specify = predictor_of(self, rows.coding, likelihood)
-            fit = fitted(self, design_rows(rows), specify)
-        else:
-            fit, likelihood, self.alpha_ = fit_with_alpha(self, rows, likelihood)
-        return self._store(fit, rows, likelihood)
+            return self.store(fitted(self, design_rows(rows), self.specify(rows)), rows)
+        fit, likelihood, self.alpha_ = fit_with_alpha(self, rows, likelihood)
+        return self.store(fit, rows, likelihood)
+
+    def specify(self, rows: LinearRows) -> Specify:
+        """Internal: what is fitted to rows that are cut into blocks, where no α is estimated."""
+        return predictor_of(self, rows.coding, likelihood_of(self.response, self.link))
 
     def objective(
         self,
@@ -292,19 +295,23 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
             )
         model = self.for_prediction()
         rows = model._open(X, y, RowExtras(sample_weight, offset, exposure))
-        specify = predictor_of(model, rows.coding, likelihood)
         return model_objective(
             model,
             design_rows(rows),
-            specify,
-            lambda fit: copy(model)._store(fit, rows, likelihood),
+            model.specify(rows),
+            lambda fit: copy(model).store(fit, rows),
             reduction,
             rows.position,
         )
 
-    def _store(self, fit: LinearFit, rows: LinearRows, likelihood: Likelihood) -> Self:
+    def store(
+        self, fit: LinearFit, rows: LinearRows, likelihood: Likelihood | None = None
+    ) -> Self:
+        """Internal: this model with what a fit found, and the likelihood if it was estimated."""
         remember_means(self, rows)
-        self.likelihood_, self.coding_ = likelihood, rows.coding
+        given = likelihood_of(self.response, self.link)
+        self.likelihood_ = given if likelihood is None else likelihood
+        self.coding_ = rows.coding
         self.coef_, self.intercept_ = fit.coef, float(fit.intercept)
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.separated_, self.library_ = fit.separated, rows.library

@@ -256,11 +256,14 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Internal: fit to rows that are checked and cut into blocks: see ``open_linear``."""
-        likelihood = Bernoulli().likelihood(self.link)
-        fit = fitted(self, design_rows(rows), self._specify(rows, likelihood))
-        return self._store(fit, rows, likelihood)
+        return self.store(fitted(self, design_rows(rows), self.specify(rows)), rows)
 
-    def _specify(self, rows: LinearRows, likelihood: Likelihood) -> Specify:
+    def _likelihood(self) -> Likelihood:
+        return Bernoulli().likelihood(self.link)
+
+    def specify(self, rows: LinearRows) -> Specify:
+        """Internal: what is fitted to rows that are cut into blocks."""
+        likelihood = self._likelihood()
         specify = predictor_of(self, rows.coding, likelihood, classes=True)
         if not self.firth:
             return specify
@@ -292,19 +295,20 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
             )
         model = self.for_prediction()
         rows = model._open(X, y, RowExtras(sample_weight, offset))
-        likelihood = Bernoulli().likelihood(self.link)
         return model_objective(
             model,
             design_rows(rows),
-            model._specify(rows, likelihood),
-            lambda fit: copy(model)._store(fit, rows, likelihood),
+            model.specify(rows),
+            lambda fit: copy(model).store(fit, rows),
             reduction,
             rows.position,
         )
 
-    def _store(self, fit: LinearFit, rows: LinearRows, likelihood: Likelihood) -> Self:
+    def store(self, fit: LinearFit, rows: LinearRows) -> Self:
+        """Internal: this model with what a fit found."""
         remember_means(self, rows)
-        self.likelihood_, self.coding_, self.classes_ = likelihood, rows.coding, rows.classes
+        self.likelihood_, self.coding_ = self._likelihood(), rows.coding
+        self.classes_ = rows.classes
         self.coef_, self.intercept_ = fit.coef, fit.intercept
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.separated_, self.library_ = fit.separated, rows.library

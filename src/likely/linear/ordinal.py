@@ -217,13 +217,14 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, PathModel, ClassifierM
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Internal: fit to rows that are checked and cut into blocks: see ``open_ordered``."""
-        return self._store(fitted(self, design_rows(rows), self._specify(rows)), rows)
+        return self.store(fitted(self, design_rows(rows), self.specify(rows)), rows)
 
     def _likelihood(self, rows: LinearRows) -> Ordinal:
         link = lookup("link of an ordinal response", self.link, UNIT_LINKS)
         return Ordinal(len(rows.classes), link)
 
-    def _specify(self, rows: LinearRows) -> Specify:
+    def specify(self, rows: LinearRows) -> Specify:
+        """Internal: what is fitted to rows that are cut into blocks."""
         return partial(
             OrderedClasses,
             labels=tuple(rows.classes.tolist()),
@@ -246,12 +247,13 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, PathModel, ClassifierM
                     f"The thresholds are {thresholds.tolist()}; each must be below the one before. "
                     "Sort them from the highest to the lowest."
                 )
-            return copy(model)._store(fit, rows)
+            return copy(model).store(fit, rows)
 
-        specify, given = model._specify(rows), design_rows(rows)
+        specify, given = model.specify(rows), design_rows(rows)
         return model_objective(model, given, specify, store, reduction, rows.position)
 
-    def _store(self, fit: LinearFit, rows: LinearRows) -> Self:
+    def store(self, fit: LinearFit, rows: LinearRows) -> Self:
+        """Internal: this model with what a fit found."""
         remember_means(self, rows)
         self.likelihood_, self.coding_ = self._likelihood(rows), rows.coding
         self.classes_, self.coef_, self.thresholds_ = rows.classes, fit.coef, fit.intercept

@@ -260,9 +260,10 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
                 f"solvers fit one. Use l2 alone with one of {', '.join(CLOSED_FORMS)}, or fit one "
                 "column at a time."
             )
-        return self._store(fitted(self, design_rows(rows), self._specify(rows)), rows)
+        return self.store(fitted(self, design_rows(rows), self.specify(rows)), rows)
 
-    def _specify(self, rows: LinearRows) -> Callable[[DesignRows], OnePredictor]:
+    def specify(self, rows: LinearRows) -> Callable[[DesignRows], OnePredictor]:
+        """Internal: what is fitted to rows that are cut into blocks, where there is a search."""
         likelihood = Gaussian().likelihood()
         return predictor_of(self, rows.coding, likelihood, student=True)
 
@@ -278,17 +279,18 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
         """What ``fit`` minimises on these rows, as a function of θ = (coef, intercept)."""
         model = self.for_prediction()
         rows = model.open_path(PathRows(X, y, sample_weight, offset))
-        specify, given = model._specify(rows), design_rows(rows)
+        specify, given = model.specify(rows), design_rows(rows)
         return model_objective(
             model,
             given,
             specify,
-            lambda fit: copy(model)._store(fit, rows),
+            lambda fit: copy(model).store(fit, rows),
             reduction,
             rows.position,
         )
 
-    def _store(self, fit: LinearFit, rows: LinearRows) -> Self:
+    def store(self, fit: LinearFit, rows: LinearRows) -> Self:
+        """Internal: this model with what a fit found."""
         remember_means(self, rows)
         self.coding_, self.coef_, self.intercept_ = rows.coding, fit.coef, _number(fit.intercept)
         self.solution_, self.inference_ = fit.solution, fit.inference
@@ -298,7 +300,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
         return self
 
     def _store_closed_form(self, found: "ClosedForm", rows: LinearRows) -> Self:
-        self._store(found.fit, rows)
+        self.store(found.fit, rows)
         self.rank_, self.condition_ = found.rank, found.condition
         return self
 

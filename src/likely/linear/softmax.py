@@ -257,10 +257,11 @@ class SoftmaxRegression(StandardErrors, ClassProbabilities, PathModel, Classifie
 
     def fit_opened(self, rows: LinearRows, *, warned_by: Any = None) -> Self:
         """Internal: fit to rows that are checked and cut into blocks: see ``open_classes``."""
-        specify = self._specify(rows)
-        return self._store(fitted(self, design_rows(rows), specify, warned_by=warned_by), rows)
+        specify = self.specify(rows)
+        return self.store(fitted(self, design_rows(rows), specify, warned_by=warned_by), rows)
 
-    def _specify(self, rows: LinearRows) -> Specify:
+    def specify(self, rows: LinearRows) -> Specify:
+        """Internal: what is fitted to rows that are cut into blocks."""
         l1, _, groups = given = strengths_of(self)
         intercept = self.penalise_intercept
         return partial(
@@ -288,13 +289,14 @@ class SoftmaxRegression(StandardErrors, ClassProbabilities, PathModel, Classifie
         return model_objective(
             model,
             design_rows(rows),
-            model._specify(rows),
-            lambda fit: copy(model)._store(fit, rows),
+            model.specify(rows),
+            lambda fit: copy(model).store(fit, rows),
             reduction,
             rows.position,
         )
 
-    def _store(self, fit: LinearFit, rows: LinearRows) -> Self:
+    def store(self, fit: LinearFit, rows: LinearRows) -> Self:
+        """Internal: this model with what a fit found."""
         remember_means(self, rows)
         self.classes_, self.coding_ = rows.classes, rows.coding
         self.coef_, self.intercept_ = _of_two(fit) if len(rows.classes) == 2 else fit[:2]
