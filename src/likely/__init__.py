@@ -29,6 +29,9 @@ if TYPE_CHECKING:
         tasks,
         teaching,
     )
+    from likely.additive.additive_classifier import AdditiveClassifier
+    from likely.additive.additive_model import AdditiveModel
+    from likely.additive.terms import Smooth
     from likely.calibrate.isotonic import IsotonicScaling
     from likely.calibrate.platt import PlattScaling
     from likely.calibrate.temperature import TemperatureScaling
@@ -101,6 +104,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "GLM",
+    "AdditiveClassifier",
+    "AdditiveModel",
     "BagOfWords",
     "BasisFunctions",
     "Batches",
@@ -146,6 +151,7 @@ __all__ = [
     "Sealed",
     "Separability",
     "Sequences",
+    "Smooth",
     "SoftmaxRegression",
     "StartValues",
     "Study",
@@ -226,6 +232,8 @@ _MODULES = {
 }
 
 _HOME = {  # public name: the module that defines it
+    "AdditiveClassifier": "likely.additive.additive_classifier",
+    "AdditiveModel": "likely.additive.additive_model",
     "BagOfWords": "likely.text.bag_of_words",
     "BasisFunctions": "likely.features.basis_functions",
     "BayesianNetwork": "likely.graphical.model.bayesian_network",
@@ -269,6 +277,7 @@ _HOME = {  # public name: the module that defines it
     "Sealed": "likely.sealing.sealed",
     "Separability": "likely.fitting.separation",
     "Sequences": "likely.data.sequences",
+    "Smooth": "likely.additive.terms",
     "SoftmaxRegression": "likely.linear.softmax",
     "Study": "likely.workbench.search.study",
     "TemperatureScaling": "likely.calibrate.temperature",

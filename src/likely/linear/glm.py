@@ -87,6 +87,7 @@ from likely.objectives.overdispersion import (
     alpha_totals,
     best_decade,
     block_count_table,
+    first_alpha,
     gains,
     maximise_alpha,
     no_columns,
@@ -304,9 +305,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
             rows.position,
         )
 
-    def store(
-        self, fit: LinearFit, rows: LinearRows, likelihood: Likelihood | None = None
-    ) -> Self:
+    def store(self, fit: LinearFit, rows: LinearRows, likelihood: Likelihood | None = None) -> Self:
         """Internal: this model with what a fit found, and the likelihood if it was estimated."""
         remember_means(self, rows)
         given = likelihood_of(self.response, self.link)
@@ -592,13 +591,11 @@ class _Profile(NamedTuple):
 
     def beginning(self, theta: Array, at: PoissonTotals) -> float | None:
         """The best of several α at the means of the Poisson fit; None if the Poisson is better."""
-        moments = at.score / at.information if at.information > 0 else 0.0
-        about = moments if moments > 0 else at.weight / max(at.count, 1.0)
         return best_decade(
             lambda tried: gains(
                 self.poisson.likelihood, theta, tried, self.blocks, self.problem.executor
             ),
-            about,
+            first_alpha(at),
         )
 
     def maximise(self, alpha: float, theta: Array) -> tuple[float, AlphaTotals]:

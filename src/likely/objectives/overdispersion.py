@@ -158,6 +158,29 @@ def _step(rho: float, totals: AlphaTotals, before: tuple[float, float] | None) -
     return max(-LONGEST_STEP, min(step, LONGEST_STEP))
 
 
+def alpha_at_means(
+    likelihood: Likelihood, theta: Array, blocks: Blocks, executor: Executor
+) -> float:
+    """α̂ of rows at the means of a Poisson fit; 0 where they are not overdispersed."""
+    at = poisson_totals(likelihood, theta, blocks, executor)
+    alpha = best_decade(
+        lambda tried: gains(likelihood, theta, tried, blocks, executor), first_alpha(at)
+    )
+    if alpha is None:
+        return 0.0
+
+    def totals_at(alpha: float) -> AlphaTotals:
+        return alpha_totals(likelihood, theta, alpha, blocks, executor)
+
+    return maximise_alpha(totals_at, alpha).alpha
+
+
+def first_alpha(at: PoissonTotals) -> float:
+    """The estimate by moments; 1 over the mean where it is not above 0."""
+    moments = at.score / at.information if at.information > 0 else 0.0
+    return moments if moments > 0 else at.weight / max(at.count, 1.0)
+
+
 def alpha_of_means(y: Array, mean: Array, weight: Array) -> float:
     """α̂ of counts with given means; 0 where they are not overdispersed."""
     if np.ptp(mean) == 0:  # the same counts again and again

@@ -34,6 +34,11 @@ def counts_space(scale: Scale) -> dict[str, Dimension]:
     return {"response": Choice(("negative-binomial", *given)), **penalties_space(scale)}
 
 
+def additive_space(scale: Scale) -> dict[str, Dimension]:
+    """How many pairs of columns may act together; smoothness is not searched, but estimated."""
+    return {"interactions": Choice((0, 3, 10, 20))}
+
+
 def frank_hall_space(scale: Scale) -> dict[str, Dimension]:
     """The settings of the logistic regression of each cut."""
     return {f"estimator__{name}": value for name, value in penalties_space(scale).items()}

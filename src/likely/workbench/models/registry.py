@@ -21,6 +21,7 @@ from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TARGET_KINDS, TargetKind
 from likely.names import has_method, known_name
 from likely.spaces import Space
 from likely.workbench.models.default_spaces import (
+    additive_space,
     counts_space,
     discriminant_space,
     frank_hall_space,
@@ -76,6 +77,17 @@ MODELS: dict[str, ModelEntry] = {
             "ConstantModel",
             CLASS_KINDS | NUMBER_KINDS,
             "The baseline: class shares, or the mean with its spread.",
+        ),
+        ModelEntry(
+            "additive",
+            "AdditiveClassifier",
+            CLASS_KINDS | NUMBER_KINDS,
+            "A smooth curve for each number (GAM), as smooth as the rows ask for (REML).",
+            streams=True,
+            missing=True,
+            space=additive_space,
+            for_numbers="AdditiveModel",
+            by_kind={"positive": {"response": "gamma"}, "count": COUNTS},
         ),
         ModelEntry(
             "naive-bayes",

@@ -1,0 +1,1 @@
+"""Additive models: smooth curves of numbers, shrunken categories, and pairs of columns."""

@@ -1,0 +1,397 @@
+"""Additive models of numbers: smooth curves below any response of a GLM.
+
+    E[y | x] = g⁻¹(b + Σ_j f_j(x_j) + Σ_(a,b) f_ab(x_a, x_b) + offset)
+
+Outside the rows of the fit curves tell nothing.  With ``extrapolate="bounded"`` the linear
+predictor is kept within its range in the fit, a tenth of its width added on either side, and below
+the largest y that was seen where the link is not the identity; ``n_bounded`` counts such rows.
+
+A negative binomial's means are those of a quasi-Poisson fit, whose dispersion is estimated inside
+REML, and α is estimated afterwards at these means: the weights of a negative binomial flatten where
+the mean is large, so that few rows would steer its tail.
+"""
+
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.base import RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array
+from likely.additive.additive_fit import (
+    Wishes,
+    block_extremes,
+    encoded,
+    fit_terms,
+    numbers_alone,
+    phi_blocks,
+)
+from likely.additive.fitted_terms import TERMS, FittedTerms
+from likely.compute.executor import Executor
+from likely.data.block import redesigned
+from likely.data.layouts.intercept import Intercept
+from likely.data.schema import Schema
+from likely.errors import InvalidInput
+from likely.explanations.explanation import Explanation, like_its_rows, refuse_against
+from likely.inputs.estimators import Estimator, feature_names, generator
+from likely.inputs.rows import EncodedRows, RowExtras, check_rows, refuse_without_offset
+from likely.inputs.tables import own_columns
+from likely.inputs.targets import check_offset, check_response, check_weight
+from likely.likelihoods.base import Likelihood, Response
+from likely.likelihoods.negative_binomial import NegativeBinomial
+from likely.likelihoods.poisson import Poisson
+from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
+from likely.likelihoods.responses import likelihood_of, response_named
+from likely.linear.fit import LinearRows
+from likely.linear.glm import GLM, constant_mean
+from likely.linear.response_predictions import (
+    check_exposure,
+    check_interval_of,
+    mean_within,
+    response_interval,
+)
+from likely.linear.surface import RELATIVE
+from likely.links import Link
+from likely.objectives.inference import fit_statistics
+from likely.objectives.overdispersion import alpha_at_means, no_columns
+from likely.storage.declarations import Numbers, Saved
+
+BEYOND = 0.1  # of the width of the range of η, on either side
+EXTRAPOLATIONS = ("bounded", "linear")
+
+
+class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
+    """A generalized additive model (GAM): a smooth curve for each number.
+
+    Each column has a curve whose smoothness the data choose (REML), each category a shrunken
+    coefficient, each missing cell one of its own.
+
+    Parameters
+    ----------
+    response : str or Response, default="gaussian"
+        The family of y given x, as in ``GLM``.
+    link : str or Link, default=None
+        None is the response's default; the log for gamma and inverse Gaussian responses.
+    terms : "auto" or mapping, default="auto"
+        How columns enter, by name: ``Smooth(k=20)``, ``Smooth(cyclic=24)``, ``"linear"`` or
+        ``"category"``.  Others are chosen by the rule: curves, and circles for whole numbers in
+        columns that are called hour, month or weekday.
+    interactions : int or sequence of pairs, default=0
+        How many pairs of columns may be added at most, where the evidence for them is clear, or
+        the pairs themselves: ``[("hour", "workingday")]``.
+    extrapolate : {"bounded", "linear"}, default="bounded"
+        What predictions do beyond the rows of the fit: the linear predictor is kept near its range,
+        or its straight parts go on.
+    executor : str or Executor, default="auto"
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
+    random_state : int, RandomState or Generator, default=None
+        Seed for ``sample``.
+
+    Attributes
+    ----------
+    terms_ : AdditiveTerms
+        The functions of each column; ``term_names_`` names them.
+    edf_ : array
+        The effective number of coefficients, one for each function; ``summary()`` adds them up.
+    strength_ : array
+        λ of each group of functions.
+    dispersion_ : float
+        φ, estimated for every response but those of 0 and 1.
+    deviance_explained_ : float
+        The share of the deviance of the constant that the model explains.
+    linear_ : GLM
+        The linear model of the functions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likely import AdditiveModel
+    >>> x = np.linspace(0, 1, 200)[:, None]
+    >>> model = AdditiveModel().fit(x, np.sin(6 * x[:, 0]))
+    >>> model.predict([[0.25], [0.75]]).round(2)
+    array([ 1.  , -0.98])
+    """
+
+    saved: ClassVar = TERMS | Saved(
+        {"eta_range_": Numbers(Array, "not NaN")},
+        {"alpha_": Numbers(float, "not negative")},
+    )
+
+    def __init__(
+        self,
+        response: str | Response = "gaussian",
+        link: str | Link | None = None,
+        *,
+        terms: Any = "auto",
+        interactions: Any = 0,
+        extrapolate: str = "bounded",
+        executor: str | Executor = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.response = response
+        self.link = link
+        self.terms = terms
+        self.interactions = interactions
+        self.extrapolate = extrapolate
+        self.executor = executor
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
+    ) -> Self:
+        """Fit to rows X with responses y.
+
+        X is an array, a data frame, or a file (its path, or ``likely.read``); with a frame or a
+        file, the other arguments may be names of its columns.
+        """
+        if self.extrapolate not in EXTRAPOLATIONS:
+            raise InvalidInput(
+                f"extrapolate={self.extrapolate!r} was given; one of {', '.join(EXTRAPOLATIONS)} "
+                "was expected. Use extrapolate='bounded'."
+            )
+        wanted = self._likelihood()
+        check_exposure(wanted.link.name, exposure)
+        extras = RowExtras(sample_weight, offset, exposure)
+        named = (y, sample_weight, offset, exposure)
+        self.beside_ = tuple(name for name in named if isinstance(name, str))
+        moved = {"offset": offset, "exposure": exposure}
+        self.moved_by_ = tuple(name for name, each in moved.items() if each is not None)
+        checked = check_rows(self, X, y, extras, target="number", sparse=False)
+        names, wishes = feature_names(self), Wishes(self.terms, self.interactions)
+        rows = encoded(checked, wishes, names)
+        estimates_alpha = isinstance(wanted.response, NegativeBinomial)
+        searched = Poisson().with_link(wanted.link) if estimates_alpha else wanted
+        linear = GLM(searched.response, searched.link, standard_errors=None, executor=self.executor)
+        found = fit_terms(self, linear, rows, wishes, names, likelihood=searched)
+        self._store_terms(found, linear, rows.library)
+        with rows.executor.session():
+            self._store_goodness(wanted, rows._replace(blocks=phi_blocks(rows, found.terms)))
+        return self
+
+    def _likelihood(self) -> Likelihood:
+        """The response and the link; the log where the canonical one has no mean everywhere."""
+        response = likelihood_of(self.response).response
+        usual = response.canonical in ("inverse", "inverse-squared")
+        return likelihood_of(self.response, "log" if usual and self.link is None else self.link)
+
+    def _store_goodness(self, wanted: Likelihood, rows: EncodedRows[Schema]) -> None:
+        """α at the means of the fit, the range of the predictor, and how well rows are fitted."""
+        blocks, executor, linear = rows.blocks, rows.executor, self.linear_
+        theta = np.append(linear.coef_, linear.intercept_)
+        framed = redesigned(blocks, Intercept, blocks.n_features + 1)
+        if "alpha_" in vars(self):  # of an earlier fit
+            del self.alpha_
+        if isinstance(wanted.response, NegativeBinomial):
+            given = wanted.response.alpha
+            if isinstance(given, str):
+                given = alpha_at_means(linear.likelihood_, theta, framed, executor)
+            self.alpha_ = float(given)
+            if self.alpha_ > 0:
+                linear.likelihood_ = NegativeBinomial(self.alpha_).with_link(wanted.link)
+        likelihood = linear.likelihood_
+        extremes = executor.sum(partial(block_extremes, linear), blocks)
+        low, high = extremes.low, extremes.high
+        beyond = BEYOND * (high - low)
+        most = np.inf
+        if likelihood.link.name != "identity":
+            most = max(high, float(likelihood.eta_of_mean(np.asarray(extremes.most))))
+        self.eta_range_ = np.array([low - beyond, min(high + beyond, most)])
+        here = fit_statistics(likelihood, theta, framed, executor)
+        constant = GLM(likelihood.response, likelihood.link, standard_errors=None)
+        constant.fit_opened(without_columns_of(rows))
+        null_theta = np.array([constant.intercept_])
+        none = redesigned(redesigned(blocks, no_columns, 0), Intercept, 1)
+        null = fit_statistics(likelihood, null_theta, none, executor)
+        explained = 1 - here.deviance / null.deviance if null.deviance > 0 else float("nan")
+        self.deviance_explained_ = float(explained)
+
+    # Answers.
+
+    def linear_predictor(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
+        """η of each row, within its range unless ``extrapolate="linear"``."""
+        X, offset, exposure = own_columns(X, offset, exposure)
+        check_is_fitted(self)
+        check_exposure(self.linear_.likelihood_.link.name, exposure)
+        eta = self._bounded(self._eta(X))
+        return eta + check_offset(offset, exposure, n_rows=len(eta))
+
+    def _eta(self, X: Any) -> Array:
+        coef, intercept = self.linear_.coef_, float(self.linear_.intercept_)
+        return np.concatenate([phi @ coef + intercept for phi in self._parts(X)])
+
+    def _bounded(self, eta: Array) -> Array:
+        return np.clip(eta, *self.eta_range_) if self.extrapolate == "bounded" else eta
+
+    def n_bounded(self, X: Any) -> int:
+        """How many rows are outside the range of the fit, so that their prediction is bounded."""
+        check_is_fitted(self)
+        eta = self._eta(X)
+        return int(np.sum((eta < self.eta_range_[0]) | (eta > self.eta_range_[1])))
+
+    def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
+        """E[y | x] of each row."""
+        eta = self.linear_predictor(X, offset=offset, exposure=exposure)
+        return mean_within(self.linear_.likelihood_, eta)
+
+    def predict_interval(
+        self,
+        X: Any,
+        level: float = 0.95,
+        *,
+        offset: Any = None,
+        exposure: Any = None,
+        of: str = "auto",
+    ) -> Array:
+        """An interval of each row, (n, 2): for a new response, or for its mean (``of="mean"``)."""
+        X, offset, exposure = own_columns(X, offset, exposure)
+        check_is_fitted(self)
+        refuse_unless_share(level)
+        likelihood = self.linear_.likelihood_
+        wanted = check_interval_of(of, numbers=not likelihood.response.has_trials)
+        eta = self.linear_predictor(X, offset=offset, exposure=exposure)
+        spread = self._errors(X)
+        if wanted == "mean":
+            reach = float(ndtri((1 + level) / 2)) * spread
+            ends = np.sort([likelihood.mean(eta - reach), likelihood.mean(eta + reach)], axis=0)
+            return np.clip(ends.T, *likelihood.response.means)
+        return response_interval(likelihood, self._density_dispersion(), eta, spread, level)
+
+    def _errors(self, X: Any) -> Array:
+        """The standard error of η of each row."""
+        found = []
+        for phi in self._parts(X):
+            z = np.column_stack([phi - self.centre_, np.ones(len(phi))])
+            found.append(np.einsum("ni,ij,nj->n", z, self.covariance_[0], z))
+        return np.sqrt(np.maximum(np.concatenate(found), 0.0))
+
+    def predict_distribution(
+        self, X: Any, *, offset: Any = None, exposure: Any = None
+    ) -> PredictiveDistribution:
+        """The distribution of y given each row: the response around its mean."""
+        mean = self.predict(X, offset=offset, exposure=exposure)
+        response = self.linear_.likelihood_.response
+        return PredictiveDistribution(response, mean, self._density_dispersion())
+
+    def predictive_family(self) -> PredictiveFamily | None:
+        """The response, with the dispersion of the fit."""
+        check_is_fitted(self)
+        return PredictiveFamily.of(self.linear_.likelihood_.response, self._density_dispersion())
+
+    def _density_dispersion(self) -> float:
+        """ψ of p(y | x): 1 where the family fixes it."""
+        known = self.linear_.likelihood_.response.dispersion_is_known
+        return 1.0 if known else float(self.linear_.dispersion_)
+
+    def deviance(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> float:
+        """Twice the log-likelihood of the saturated model minus that of the model."""
+        y, mean, weight = self._with_means(X, y, sample_weight, offset, exposure)
+        return float(np.dot(weight, self.linear_.likelihood_.response.deviance(y, mean)))
+
+    def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None, exposure: Any = None) -> Array:
+        """log p(y_i | x_i) of each row, with all its terms."""
+        y, mean, _ = self._with_means(X, y, None, offset, exposure)
+        response = self.linear_.likelihood_.response
+        return response.log_prob(y, mean, self._density_dispersion())
+
+    def log_likelihood(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> float:
+        """Σ w_i log p(y_i | x_i), with all its terms."""
+        y, mean, weight = self._with_means(X, y, sample_weight, offset, exposure)
+        response = self.linear_.likelihood_.response
+        each = response.weighted_log_prob(y, mean, weight, self._density_dispersion())
+        return float(each.sum())
+
+    def score(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> float:
+        """D², the share of the constant's deviance that is explained; R² for a Gaussian."""
+        offset, exposure = own_columns(X, offset, exposure)[1:]
+        y, mean, weight = self._with_means(X, y, sample_weight, offset, exposure)
+        offsets = check_offset(offset, exposure, n_rows=len(y))
+        likelihood = self.linear_.likelihood_
+        constant = constant_mean(likelihood, y, weight, offsets)
+        left = float(np.dot(weight, likelihood.response.deviance(y, mean)))
+        null = float(np.dot(weight, likelihood.response.deviance(y, constant)))
+        return 1 - left / null if null > 0 else float("nan")
+
+    def sample(
+        self, X: Any, random_state: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> Array:
+        """One y for each row, drawn from the fitted model."""
+        mean = self.predict(X, offset=offset, exposure=exposure)
+        rng = generator(self.random_state if random_state is None else random_state)
+        return self.linear_.likelihood_.response.sample(mean, rng, self._density_dispersion())
+
+    @like_its_rows
+    def explain(self, X: Any, against: Any = None) -> Explanation:
+        """What each term adds to the linear predictor of each row, without its offset.
+
+        Relative to the mean of the training rows; a pair of columns is a term of its own.  Before
+        the predictor is bounded.
+        """
+        check_is_fitted(self)
+        link = self.linear_.likelihood_.link.name
+        quantity = "prediction" if link == "identity" else f"linear predictor ({link} link)"
+        refuse_against(against, quantity)
+        return Explanation(
+            self.contributions(X),
+            self._base(),
+            np.array(["coef"], dtype=object),
+            self.term_names_,
+            quantity=quantity,
+            notes=(RELATIVE,),
+        )
+
+    def _with_means(
+        self, X: Any, y: Any, sample_weight: Any, offset: Any, exposure: Any
+    ) -> tuple[Array, Array, Array]:
+        """The responses, checked; their predicted means; and their weights."""
+        refuse_without_offset(self, offset=offset, exposure=exposure)
+        mean = self.predict(X, offset=offset, exposure=exposure)
+        X, y, sample_weight = own_columns(X, y, sample_weight)
+        y = check_response(y, n_rows=len(mean), estimator=self)
+        self.linear_.likelihood_.check(y)
+        weight = check_weight(sample_weight, n_rows=len(mean))
+        return y, mean, np.ones(len(mean)) if weight is None else weight
+
+    def _described(self) -> str:
+        likelihood = self.linear_.likelihood_
+        return f"{likelihood.response.name} response, {likelihood.link.name} link"
+
+    @property
+    def _estimates_dispersion(self) -> bool:
+        return not self.linear_.likelihood_.response.has_trials
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        try:
+            low = response_named(self.response).means.low
+        except InvalidInput:  # fit says so
+            low = -np.inf
+        tags.target_tags.positive_only = low >= 0
+        return tags
+
+
+def without_columns_of(rows: EncodedRows[Schema]) -> LinearRows:
+    """The same rows for a model of the intercept alone."""
+    blocks = redesigned(rows.blocks, no_columns, 0)
+    return EncodedRows(blocks, numbers_alone(0), rows.classes, rows.executor, None)
+
+
+def refuse_unless_share(level: float) -> None:
+    if not 0 < level < 1:
+        raise InvalidInput(
+            f"level={level!r} was given; a number between 0 and 1 was expected. Use level=0.95."
+        )

@@ -1,0 +1,417 @@
+"""What a fitted additive model says of its terms: contributions, tests, curves with bands.
+
+    f_j(x) = (φ_j(x) − φ̄_j)ᵀβ_j        se² = (φ_j − φ̄_j)ᵀ C_j (φ_j − φ̄_j),   C = φ(H + Λ)⁻¹
+
+φ̄ is the mean over the rows of the fit, so that each term is 0 on average, and the terms add up to
+η.  C is the covariance of a posterior: bands by it cover the true curve about as often as they say,
+averaged over its length, because it allows for the bias of smoothing.
+
+A term is tested by T = f̂ᵀ C_r⁻ f̂, which inverts the r directions of the covariance of f̂ with the
+largest variance, r being its edf, rounded (``fit.py``); T is compared with χ²_r, or T/r with F
+where φ is estimated.
+
+References
+----------
+Nychka (1988), Bayesian confidence intervals for smoothing splines, JASA 83.
+Wood (2013), On p-values for smooth components of an extended generalized additive model,
+Biometrika 100.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import chi2
+from scipy.stats import f as fisher
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array, Codes
+from likely.additive.additive_fit import TermsFit, features
+from likely.additive.terms import AdditiveTerms, CategoryTerm
+from likely.data.frames import frame_of
+from likely.data.layouts.base import Design
+from likely.data.schema import Schema
+from likely.errors import UnknownName
+from likely.graphical.drawing.diagram import Diagram
+from likely.graphical.model.model_plates import PlateParameter, conditional_plate
+from likely.inputs.coding import columns_coded
+from likely.inputs.estimators import ColumnNeeds, feature_names
+from likely.inputs.rows import encode_new_rows
+from likely.inputs.tables import without_columns
+from likely.output.description import ColumnsRead, Description, Fact, NamedColumn, NamedTable
+from likely.output.formatting import count, short_number
+from likely.output.pictures import readable, shortened_name
+from likely.storage.declarations import FITTED_COLUMNS, MODEL, Numbers, SameCount, Saved
+
+PART = 4_000_000  # cells of Φ of new rows that are in memory at once
+POINTS = 100  # of a curve
+CELLS = 24  # on each side of the picture of a pair
+IN_A_ROW = 4  # pictures
+TERMS = FITTED_COLUMNS | Saved(
+    {
+        "terms_": AdditiveTerms,
+        "schema_": Schema,
+        "linear_": MODEL,
+        "strength_": Numbers(Array, "not negative"),
+        "edf_": Numbers(Array, "finite"),
+        "tests_": Numbers(Array, "not negative"),
+        "covariance_": Numbers(Array, "finite"),
+        "centre_": Numbers(Array, "finite"),
+        "dispersion_": Numbers(float, "not negative"),
+        "deviance_explained_": float,
+        "n_rows_": Numbers(float, "not negative"),
+        "beside_": tuple[str, ...],
+    },
+    {"moved_by_": tuple[str, ...]},
+    rules=(
+        SameCount("n_features_in_", "schema_.kinds"),
+        SameCount("terms_.n_columns", "edf_", "centre_"),
+    ),
+)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TermEffect:
+    """One term on a grid: what it adds to the linear predictor, with its standard error."""
+
+    name: str
+    columns: tuple[str, ...]  # one, or the two of a pair
+    values: tuple[Array, ...]  # of each column, one for each row of ``effect``
+    effect: Array  # (n,) or, for several classes, (n, K)
+    se: Array  # of the same shape
+    library: str | None = None
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """One row for each point: the columns, ``effect`` and ``se``."""
+        columns = dict(zip(self.columns, self.values, strict=True))
+        if self.effect.ndim == 1:
+            return frame_of(
+                {**columns, "effect": self.effect, "se": self.se}, library or self.library
+            )
+        classes = {f"effect {k}": self.effect[:, k] for k in range(self.effect.shape[1])}
+        errors = {f"se {k}": self.se[:, k] for k in range(self.se.shape[1])}
+        return frame_of({**columns, **classes, **errors}, library or self.library)
+
+
+class TermTest(NamedTuple):
+    """The test that a term is 0."""
+
+    edf: float
+    statistic: float
+    p: float
+    range: float  # between the lowest and the highest value of the term over a grid
+
+
+class FittedTerms(ABC):
+    """AdditiveTerms of columns, and a linear model of their functions; without state."""
+
+    terms_: AdditiveTerms
+    schema_: Schema
+    linear_: Any
+    strength_: Array
+    edf_: Array
+    tests_: Array
+    covariance_: Array
+    centre_: Array
+    dispersion_: float
+    deviance_explained_: float
+    n_rows_: float
+    library_: str | None
+    alpha_: float
+
+    interactions: Any
+
+    @abstractmethod
+    def _described(self) -> str:
+        """The response, for a title."""
+
+    @property
+    @abstractmethod
+    def _estimates_dispersion(self) -> bool:
+        """Whether tests are by F."""
+
+    def _store_terms(self, found: TermsFit, linear: Any, library: str | None) -> None:
+        self.terms_, self.schema_, self.linear_ = found.terms, found.schema, linear
+        self.strength_, self.edf_ = found.smoothing.strength, found.edf
+        self.tests_, self.covariance_, self.centre_ = found.tests, found.covariance, found.centre
+        self.dispersion_, self.n_rows_ = found.smoothing.dispersion, found.weight
+        self.library_ = library
+
+    # Rows.
+
+    def _encoded(self, X: Any) -> Design:
+        check_is_fitted(self)
+        beside = vars(self).get("beside_", ())
+        if beside:  # a frame as it was given to fit holds the target, too
+            known = set(feature_names(self))
+            X = without_columns(X, [name for name in beside if name not in known])
+        return encode_new_rows(self, self.schema_, X, sparse=False).design
+
+    def _parts(self, X: Any) -> Iterator[Array]:
+        """Φ of rows, some rows at a time."""
+        design = self._encoded(X)
+        step = max(PART // max(self.terms_.n_columns, 1), 1)
+        for start in range(0, max(design.n_rows, 1), step):
+            some = design.rows(start, min(start + step, design.n_rows))
+            yield np.asarray(features(self.terms_, some).stored())
+
+    # AdditiveTerms.
+
+    @property
+    def term_names_(self) -> tuple[str, ...]:
+        """The name of each term: its column, or ``a × b``."""
+        return self.terms_.names(feature_names(self))
+
+    def _coef(self) -> Array:
+        """β of each predictor, (K, p)."""
+        return np.atleast_2d(np.asarray(self.linear_.coef_))
+
+    def contributions(self, X: Any) -> Array:
+        """f_j(x) of each term and each predictor, (n, n_terms, K)."""
+        own, coef = self.terms_.term_of_column, self._coef()
+        n_terms = len(self.terms_.all)
+        found = []
+        for phi in self._parts(X):
+            out = np.zeros((len(phi), n_terms, len(coef)))
+            for j in range(n_terms):
+                mine = own == j
+                out[:, j] = (phi[:, mine] - self.centre_[mine]) @ coef[:, mine].T
+            found.append(out)
+        return np.concatenate(found)
+
+    def _base(self) -> Array:
+        """η where every term is 0, one for each predictor."""
+        intercept = np.atleast_1d(np.asarray(self.linear_.intercept_, dtype=float))
+        return intercept + self._coef() @ self.centre_
+
+    def effect(self, term: str, points: int = POINTS) -> TermEffect:
+        """A term on a grid of its columns, with standard errors."""
+        check_is_fitted(self)
+        return self._effect(self._position(term), points)
+
+    def _effect(self, j: int, points: int = POINTS) -> TermEffect:
+        places = self.terms_.columns_of(j)
+        grids = [self._grid(place, points if len(places) == 1 else CELLS) for place in places]
+        mesh = [each.ravel() for each in np.meshgrid(*grids, indexing="ij")]
+        phi = self.terms_.features_of(j, *self._rows_of(places, mesh))
+        mine = self.terms_.term_of_column == j
+        moved, coef = phi - self.centre_[mine], self._coef()[:, mine]
+        p = len(mine)
+        cov = self.covariance_[:, :p, :p][:, mine][:, :, mine]
+        se = np.sqrt(np.maximum(np.einsum("ni,kij,nj->nk", moved, cov, moved), 0.0))
+        effect = moved @ coef.T
+        if effect.shape[1] == 1:
+            effect, se = effect[:, 0], se[:, 0]
+        names = feature_names(self)
+        return TermEffect(
+            self.term_names_[j],
+            tuple(names[self.terms_.columns[place].column] for place in places),
+            tuple(self._values(p, each) for p, each in zip(places, mesh, strict=True)),
+            effect,
+            se,
+            self.library_,
+        )
+
+    def _grid(self, place: int, points: int) -> Array:
+        """Numbers from the lowest to the highest value of the fit, or codes."""
+        term = self.terms_.columns[place]
+        if isinstance(term, CategoryTerm):
+            return np.arange(term.n_levels, dtype=float)
+        if term.period or (float(term.low).is_integer() and term.high - term.low < points):
+            steps = np.arange(term.low, term.high + 1)
+            if len(steps) <= points and term.high - term.low >= 1:
+                return steps
+        return np.linspace(term.low, term.high, points)
+
+    def _values(self, place: int, grid: Array) -> Array:
+        term = self.terms_.columns[place]
+        if isinstance(term, CategoryTerm):
+            labels = self.schema_.categories[term.column]
+            assert labels is not None  # of a column of codes
+            return np.asarray(labels)[grid.astype(int)]
+        return grid
+
+    def _rows_of(self, places: Sequence[int], values: Sequence[Array]) -> tuple[Array, Codes]:
+        """Encoded rows with these values; other columns are missing."""
+        n, flags = len(values[0]), self.schema_.as_codes
+        numeric = np.full((n, flags.count(False)), np.nan)
+        codes = np.full((n, flags.count(True)), -1)
+        for place, value in zip(places, values, strict=True):
+            term = self.terms_.columns[place]
+            if isinstance(term, CategoryTerm):
+                codes[:, term.place] = value.astype(int)
+            else:
+                numeric[:, term.place] = value
+        return numeric, codes
+
+    # What it says.
+
+    def term_test(self, term: str) -> TermTest:
+        """The effective coefficients, statistic and p-value of a term."""
+        check_is_fitted(self)
+        return self._test(self._position(term))
+
+    def _position(self, term: str) -> int:
+        names = self.term_names_
+        if term not in names:
+            raise UnknownName("term", term, list(names))
+        return names.index(term)
+
+    def _test(self, j: int) -> TermTest:
+        edf = float(self.edf_[self.terms_.term_of_column == j].sum())
+        effect = self._effect(j).effect
+        span = float(np.max(np.ptp(effect, axis=0)))
+        statistic, rank = self.tests_[j].tolist()
+        if not self._estimates_dispersion:
+            return TermTest(edf, statistic, float(chi2.sf(statistic, rank)), span)
+        left = max(self.n_rows_ - float(self.edf_.sum()) - 1, 1.0)
+        return TermTest(edf, statistic / rank, float(fisher.sf(statistic / rank, rank, left)), span)
+
+    def summary(self) -> Description:
+        """A row for each term: effective coefficients, test and range; prints as a table."""
+        return self.describe()
+
+    def describe(self) -> Description:
+        """The terms as values: facts, a table and notes."""
+        check_is_fitted(self)
+        tests = [self._test(j) for j in range(len(self.term_names_))]
+        statistic = "F" if self._estimates_dispersion else "Chi.sq"
+        table = NamedTable(
+            "terms",
+            (
+                NamedColumn("term", "term"),
+                NamedColumn("kind", "kind"),
+                NamedColumn("edf", "edf", "number"),
+                NamedColumn("statistic", statistic, "statistic"),
+                NamedColumn("p", "p-value", "p"),
+                NamedColumn("range", "range", "number"),
+            ),
+            tuple(
+                (name, self._kind(j), test.edf, test.statistic, test.p, test.range)
+                for j, (name, test) in enumerate(zip(self.term_names_, tests, strict=True))
+            ),
+            noun="term",
+            weights=tuple((test.range,) for test in tests),
+            ranked=False,
+        )
+        total = float(self.edf_.sum()) + len(self._base())
+        facts = (
+            Fact("n", "rows", self.n_rows_, f"{self.n_rows_:,.0f}"),
+            Fact("edf", "effective coefficients", total),
+            Fact("deviance_explained", "deviance explained", self.deviance_explained_,
+                 f"{self.deviance_explained_:.1%}"),
+            Fact("dispersion", "dispersion", self.dispersion_),
+        )  # fmt: skip
+        title = f"{type(self).__name__}: {self._described()}, {count(len(tests), 'term')}"
+        return Description(title, fit=facts, tables=(table,), notes=self._notes())
+
+    def _notes(self) -> tuple[str, ...]:
+        return (
+            "range is the highest minus the lowest value of a term on the scale of the linear "
+            "predictor; edf is 1 for a straight line, and near 0 for a term without information.",
+            "p-values are approximate: they take the strengths of the penalties as known.",
+        )
+
+    def _kind(self, j: int) -> str:
+        if j >= len(self.terms_.columns):
+            return "pair"
+        term = self.terms_.columns[j]
+        if isinstance(term, CategoryTerm):
+            return "category"
+        return "cyclic" if term.period else "curve" if term.n_functions else "line"
+
+    def plate(self) -> Diagram:
+        """The plate diagram: x is given, y is modelled for each row; a prior is on the curves."""
+        return conditional_plate(type(self).__name__, (PlateParameter("f"),), penalised=True)
+
+    def column_needs(self) -> ColumnNeeds:
+        """Categories as they are, and missing cells too: they have a coefficient of their own."""
+        return ColumnNeeds(scale=False, categories=True)
+
+    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
+        """How many columns are numbers and how many categories; which of them to check."""
+        check_is_fitted(self)
+        return columns_coded(self.schema_, feature_names(self), n_rows)
+
+    def plot(self, terms: Sequence[str] | None = None, *, level: float = 0.95) -> Any:
+        """Every term, or those named: curves with bands, bars of categories, maps of pairs.
+
+        Returns the matplotlib figure.
+        """
+        check_is_fitted(self)
+        names = self.term_names_ if terms is None else tuple(terms)
+        return draw_terms([self.effect(name) for name in names], self._classes(), level)
+
+    def _classes(self) -> tuple[str, ...]:
+        """The name of each predictor; empty where there is one."""
+        return ()
+
+
+def draw_terms(effects: Sequence[TermEffect], classes: Sequence[str], level: float) -> Any:
+    """A figure with one picture for each term, four in a row."""
+    import matplotlib.pyplot as plt
+
+    wide = min(len(effects), IN_A_ROW) or 1
+    high = -(-len(effects) // wide) or 1
+    size = (3.1 * wide + 0.4, 2.7 * high)
+    figure, axes = plt.subplots(high, wide, figsize=size, layout="constrained", squeeze=False)
+    reach = float(ndtri((1 + level) / 2))
+    for ax, each in zip(axes.flat, effects, strict=False):
+        if len(each.columns) == 2:
+            _draw_pair(figure, ax, each)
+        else:
+            _draw_one(ax, each, classes, reach)
+        readable(ax)
+    for ax in axes.flat[len(effects) :]:
+        ax.set_visible(False)
+    return figure
+
+
+def _draw_one(ax: Any, each: TermEffect, classes: Sequence[str], reach: float) -> None:
+    values, words = each.values[0], each.values[0].dtype.kind not in "if"
+    effects, errors = np.atleast_2d(each.effect.T), np.atleast_2d(each.se.T)
+    ax.axhline(0.0, color="0.7", linewidth=0.8)
+    ax.set_title(shortened_name(each.name), fontsize=10)
+    labels = classes or ("",)
+    if words:
+        place = np.arange(len(values))
+        for k, (effect, se) in enumerate(zip(effects, errors, strict=True)):
+            shift = (k - (len(effects) - 1) / 2) * 0.15
+            ax.errorbar(
+                place + shift, effect, reach * se, fmt="o", ms=4, capsize=0, label=labels[k]
+            )
+        shown = [shortened_name(str(value), 12) for value in values]
+        ax.set_xticks(place, shown, rotation=45 if len(values) > 4 else 0)
+    else:
+        for k, (effect, se) in enumerate(zip(effects, errors, strict=True)):
+            (line,) = ax.plot(values, effect, label=labels[k])
+            ax.fill_between(values, effect - reach * se, effect + reach * se,
+                            color=line.get_color(), alpha=0.2, linewidth=0)  # fmt: skip
+    if classes:
+        ax.legend(fontsize=7)
+
+
+def _draw_pair(figure: Any, ax: Any, each: TermEffect) -> None:
+    """A map of a pair; of several classes, that of the one whose effect is largest."""
+    effect = each.effect
+    if effect.ndim == 2:
+        effect = effect[:, int(np.abs(effect).max(axis=0).argmax())]
+    shape = [len(dict.fromkeys(values.tolist())) for values in each.values]
+    largest = float(np.abs(effect).max()) or 1.0
+    image = ax.imshow(
+        effect.reshape(shape).T,
+        origin="lower", aspect="auto", cmap="RdBu_r", vmin=-largest, vmax=largest,
+    )  # fmt: skip
+    for axis, values, n in zip((ax.xaxis, ax.yaxis), each.values, shape, strict=True):
+        own = list(dict.fromkeys(values.tolist()))
+        at = np.unique(np.linspace(0, n - 1, min(n, 4)).astype(int))
+        shown = [own[i] if isinstance(own[i], str) else short_number(own[i], 3) for i in at]
+        axis.set_ticks(at, [shortened_name(str(text), 10) for text in shown])
+    ax.set_xlabel(shortened_name(each.columns[0], 16), fontsize=9)
+    ax.set_ylabel(shortened_name(each.columns[1], 16), fontsize=9)
+    ax.set_title(shortened_name(each.name), fontsize=10)
+    figure.colorbar(image, ax=ax)

@@ -1,0 +1,497 @@
+"""The terms of an additive model, in a basis where every penalty is a ridge.
+
+    η = b + Σ_j f_j(x_j) + Σ_(a,b) f_ab(x_a, x_b)        f_j(x) = βx̃ + Σ_q w_q W_q(x)
+
+A number has a line, x̃ = (x − x̄)/s, and cubic B-splines B of v with equally spaced knots, where v
+is half the number on the scale from its lowest to its highest value and half its rank: where there
+are many values the curve can bend more.  The splines are turned so that roughness is a sum of
+squares:
+
+    ∫ (Σ_k c_k B_k″(v))² dv = cᵀSc,  S = U diag(e) Uᵀ        W = B(v) U e^(−½), less its line in x
+    ½ λ Σ_q w_q²  is then  ½ λ ∫ (f″)²                       scaled so that Σ_q mean(W_q²) = 1
+
+The last function of each column, which S does not penalise, is penalised like the smoothest one.
+W_q come in order, the smoothest first.  Outside the values of the fit the curve is constant and the
+line goes on.  A number of a circle (hours, months, weekdays) has waves instead:
+
+    W = cos(2πhx/T)/h², sin(2πhx/T)/h²,  h = 1, 2, …, T/2          the same penalty, closed at T
+
+A category has one coefficient per level, a missing cell a coefficient of its own, and a pair the
+products of the functions of its columns:  W_ab = F_a(x_a) ⊗ F_b(x_b).
+
+The functions are made from the values of a column and their weights (``QuantileSummary``): in
+memory all values, of a file larger than memory a summary of them.
+
+References
+----------
+Wood, Generalized Additive Models, 2nd ed., §4.2, §5.3 and §5.6.
+Wahba, Spline Models for Observational Data, §2 (periodic splines).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple, final
+
+import numpy as np
+from scipy.interpolate import BSpline, PchipInterpolator
+
+from likely._typing import Array, Codes, NumbersAndCodes
+from likely.compute.executor import Executor
+from likely.data.block import ArrayBlocks, Block, Blocks
+from likely.data.layouts.base import Design
+from likely.data.schema import Schema
+from likely.errors import InvalidInput
+from likely.numerics.additive import FieldwiseAdditive
+from likely.numerics.quantiles import LIMIT, QuantileSummary
+from likely.storage.values import same_count, unlike
+
+CUBIC = 3
+FEWEST_VALUES = 4  # different ones, for a curve
+VALUES_A_SPLINE, FEW_SPLINES = 40, 10
+RANKS = 33  # points between which ranks are interpolated
+GAUSS = np.array([-1.0, 1.0]) / np.sqrt(3.0)  # exact for squares of straight lines
+FLAT = 1e-9  # of the largest eigenvalue of S: not penalised
+MOST_IN_PAIR = 64  # functions of a pair
+USUAL_IN_PAIR = 8  # of one of its columns
+MOST_LEVELS_IN_PAIR = 24
+CIRCLES = {  # which whole numbers are a circle, if the column is called so
+    "hour": (0, 23),
+    "hr": (0, 23),
+    "month": (1, 12),
+    "mnth": (1, 12),
+    "weekday": (None, 7),
+    "dow": (None, 7),
+}
+
+
+@final
+@dataclass(frozen=True)
+class Smooth:
+    """How one number enters: ``Smooth(k=20)`` splines, or ``Smooth(cyclic=24)``.
+
+    Parameters
+    ----------
+    k : int, default=20
+        The number of splines; with fewer than 800 different values fewer, one for 40 of them, and
+        at least 10 or as many as there are values.
+    cyclic : float, default=0
+        The period of a number of a circle: 24 for hours, 12 for months, 7 for weekdays.
+    """
+
+    k: int = 20
+    cyclic: float = 0.0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.k, bool) or int(self.k) != self.k or self.k < FEWEST_VALUES:
+            raise InvalidInput(
+                f"Smooth(k={self.k!r}) was given; a whole number of splines of at least "
+                f"{FEWEST_VALUES} was expected. Use k=20, or 'linear' in place of a Smooth."
+            )
+        if not 0 <= self.cyclic < np.inf:
+            raise InvalidInput(
+                f"Smooth(cyclic={self.cyclic!r}) was given; a period above 0 was expected. Use "
+                "cyclic=24 for hours, for instance."
+            )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NumberTerm:
+    """A line and a curve of one numeric column."""
+
+    column: int  # among the columns of X
+    place: int  # among the numeric ones
+    centre: float
+    scale: float
+    low: float  # the range of the values of the fit
+    high: float
+    grid: Array  # (m,), values with known ranks; empty without a curve
+    rank: Array  # (m,), from 0 to 1
+    turn: Array  # (k, q): B-splines to the functions W
+    line: Array  # (2, q): what of W is a constant and a line of x̃
+    period: float = 0.0  # of a circle, whose functions are waves
+    has_missing: bool = False
+
+    def check_saved(self) -> None:
+        """Refuse shapes that do not fit together."""
+        same_count("The ranks of a term", len(self.rank), len(self.grid))
+        if self.turn.ndim != 2 or self.line.shape != (2, self.turn.shape[1]):
+            raise unlike("The functions of a term", "two rows of lines for as many functions")
+        if not self.scale > 0 or (np.diff(self.grid) <= 0).any():
+            raise InvalidInput("the values of a term must rise, on a scale above 0. Save it again.")
+
+    @property
+    def has_line(self) -> bool:
+        return not self.period
+
+    @property
+    def n_functions(self) -> int:
+        return int(self.turn.shape[1])
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.has_line) + int(self.has_missing) + self.n_functions
+
+    @property
+    def is_curve(self) -> Array:
+        """Which of its columns are of the curve; the others are lines and indicators."""
+        straight = int(self.has_line) + int(self.has_missing)
+        return np.repeat([False, True], [straight, self.n_functions])
+
+    def features(self, numeric: Array, codes: Codes) -> Array:
+        """The columns of the term, (n, n_columns); a missing cell has its indicator alone."""
+        x = numeric[:, self.place]
+        missing = np.isnan(x)
+        parts = [] if not self.has_line else [self._straight(x, missing)[:, None]]
+        if self.has_missing:
+            parts.append(missing[:, None].astype(float))
+        return np.hstack([*parts, self._functions(x, missing)])
+
+    def margin(self, numeric: Array, codes: Codes, size: int) -> Array:
+        """The first functions of the column, the line among them, (n, size); 0 where missing."""
+        x = numeric[:, self.place]
+        missing = np.isnan(x)
+        found = self._functions(x, missing)
+        if self.has_line:
+            found = np.column_stack([self._straight(x, missing), found])
+        return found[:, :size]
+
+    @property
+    def most_in_margin(self) -> int:
+        return int(self.has_line) + self.n_functions
+
+    def _straight(self, x: Array, missing: Array) -> Array:
+        return np.where(missing, 0.0, (x - self.centre) / self.scale)
+
+    def _functions(self, x: Array, missing: Array) -> Array:
+        """W, (n, q)."""
+        if not self.n_functions:
+            return np.zeros((len(x), 0))
+        inside = np.clip(np.where(missing, self.centre, x), self.low, self.high)
+        if self.period:
+            raw = waves(inside, self.period, len(self.turn))
+        else:
+            raw = splines(self._scaled(inside), len(self.turn))
+        found = raw @ self.turn
+        found -= np.column_stack([np.ones(len(x)), self._straight(inside, missing)]) @ self.line
+        found[missing] = 0.0
+        return found
+
+    def _scaled(self, x: Array) -> Array:
+        """v in [0, 1]."""
+        return half_ranks(x, self.grid, self.rank)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CategoryTerm:
+    """A coefficient for each level of one column of categories."""
+
+    column: int
+    place: int  # among the columns of codes
+    n_levels: int
+    has_missing: bool = False
+
+    n_functions = 0
+    is_cyclic = False
+
+    @property
+    def n_columns(self) -> int:
+        return self.n_levels + int(self.has_missing)
+
+    @property
+    def is_curve(self) -> Array:
+        return np.ones(self.n_columns, dtype=bool)
+
+    def features(self, numeric: Array, codes: Codes) -> Array:
+        """One column of 0 and 1 for each level, the last for missing cells."""
+        code = codes[:, self.place]
+        if self.has_missing:
+            code = np.where(code < 0, self.n_levels, code)
+        return (code[:, None] == np.arange(self.n_columns)).astype(float)
+
+    def margin(self, numeric: Array, codes: Codes, size: int) -> Array:
+        return (codes[:, [self.place]] == np.arange(size)).astype(float)
+
+    @property
+    def most_in_margin(self) -> int:
+        return self.n_levels if self.n_levels <= MOST_LEVELS_IN_PAIR else 0
+
+
+ColumnTerm = NumberTerm | CategoryTerm
+
+
+@final
+@dataclass(frozen=True)
+class PairTerm:
+    """Products of the functions of two terms."""
+
+    first: int  # among the terms of columns
+    second: int
+    sizes: tuple[int, int]  # how many functions of each
+
+    @property
+    def n_columns(self) -> int:
+        return self.sizes[0] * self.sizes[1]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class AdditiveTerms:
+    """All terms of a model, and the design that they make of rows."""
+
+    columns: tuple[ColumnTerm, ...]
+    pairs: tuple[PairTerm, ...] = ()
+
+    def check_saved(self) -> None:
+        """Refuse pairs of terms that are not there."""
+        for pair in self.pairs:
+            sizes = [(self.columns[j].most_in_margin if 0 <= j < len(self.columns) else 0)
+                     for j in (pair.first, pair.second)]  # fmt: skip
+            if any(not 1 <= size <= most for size, most in zip(pair.sizes, sizes, strict=True)):
+                raise InvalidInput(
+                    f"it has a pair of the terms {pair.first} and {pair.second} with "
+                    f"{pair.sizes} functions, which they do not have. Save the model again."
+                )
+
+    @property
+    def all(self) -> tuple[ColumnTerm | PairTerm, ...]:
+        return (*self.columns, *self.pairs)
+
+    @property
+    def n_columns(self) -> int:
+        """The columns of Φ."""
+        return sum(term.n_columns for term in self.all)
+
+    @property
+    def term_of_column(self) -> Codes:
+        """Which term each column of Φ belongs to."""
+        return np.repeat(np.arange(len(self.all)), [term.n_columns for term in self.all])
+
+    @property
+    def group_of_column(self) -> Codes:
+        """Which strength each column of Φ shares: 0 is that of all lines and indicators."""
+        groups, last = [], 0
+        for term in self.columns:
+            curved = term.is_curve
+            last += int(curved.any())
+            groups.append(np.where(curved, last, 0))
+        groups += [np.full(pair.n_columns, last + 1 + k) for k, pair in enumerate(self.pairs)]
+        found = np.concatenate([np.zeros(0, dtype=np.intp), *groups]).astype(np.intp)
+        return np.unique(found, return_inverse=True)[1]  # without lines, 0 is the first curve
+
+    def features(self, design: Design) -> Array:
+        """Φ of rows as they were encoded, (n, n_columns)."""
+        numeric, codes = numbers_and_codes(design)
+        parts = [self.features_of(j, numeric, codes) for j in range(len(self.all))]
+        return np.hstack([np.zeros((design.n_rows, 0)), *parts])
+
+    def features_of(self, j: int, numeric: Array, codes: Codes) -> Array:
+        """The columns of Φ of one term; of a pair, the products of the functions of its columns."""
+        if j < len(self.columns):
+            return self.columns[j].features(numeric, codes)
+        pair = self.pairs[j - len(self.columns)]
+        a, b = (
+            self.columns[place].margin(numeric, codes, size)
+            for place, size in zip((pair.first, pair.second), pair.sizes, strict=True)
+        )
+        return np.asarray((a[:, :, None] * b[:, None, :]).reshape(len(a), -1))
+
+    def columns_of(self, j: int) -> tuple[int, ...]:
+        """The terms of columns that a term is made of: itself, or the two of a pair."""
+        if j < len(self.columns):
+            return (j,)
+        pair = self.pairs[j - len(self.columns)]
+        return pair.first, pair.second
+
+    def with_pairs(self, chosen: Sequence[tuple[int, int]]) -> "AdditiveTerms":
+        """The same, with pairs of these terms."""
+        pairs = tuple(PairTerm(a, b, self._sizes(a, b)) for a, b in chosen)
+        return replace(self, pairs=pairs)
+
+    def _sizes(self, a: int, b: int) -> tuple[int, int]:
+        """How many functions of each: about eight, and more beside a column that has few."""
+        most = [self.columns[j].most_in_margin for j in (a, b)]
+        first = min(most[0], max(USUAL_IN_PAIR, MOST_IN_PAIR // max(most[1], 1)))
+        second = min(most[1], MOST_IN_PAIR // first)
+        return first, second
+
+    def names(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """The name of each term, from those of the columns of X."""
+        own = [columns[term.column] for term in self.columns]
+        return (*own, *(f"{own[pair.first]} × {own[pair.second]}" for pair in self.pairs))
+
+
+def numbers_and_codes(design: Design) -> tuple[Array, Codes]:
+    """The numeric columns and the columns of codes of encoded rows."""
+    stored = design.stored()
+    if isinstance(stored, NumbersAndCodes):
+        return np.asarray(stored.numeric, dtype=np.float64), stored.codes
+    values = np.asarray(stored, dtype=np.float64)
+    return values, np.empty((len(values), 0), dtype=np.int32)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ColumnTotals(FieldwiseAdditive):
+    """The values of each numeric column, and the weight of the missing cells of each column."""
+
+    values: "Summaries"
+    missing: Array  # numbers, then codes
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Summaries:
+    """One summary for each column, which add one by one."""
+
+    each: tuple[QuantileSummary, ...]
+
+    def __add__(self, other: "Summaries") -> "Summaries":
+        return Summaries(tuple(a + b for a, b in zip(self.each, other.each, strict=True)))
+
+
+def block_columns(limit: int | None, block: Block) -> ColumnTotals:
+    numeric, codes = numbers_and_codes(block.X)
+    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    each = tuple(QuantileSummary.of(x, weight, limit=limit) for x in numeric.T)
+    gaps = np.hstack([np.isnan(numeric), codes < 0])
+    return ColumnTotals(Summaries(each), weight @ gaps)
+
+
+class TermChoice(NamedTuple):
+    """How the columns of X enter, by position: a ``Smooth``, "linear", or None for the rule."""
+
+    given: dict[int, Smooth | str]
+    names: Sequence[str]
+
+    def of_number(self, column: int, values: Array) -> Smooth | str:
+        chosen = self.given.get(column)
+        if chosen is not None and chosen != "auto":
+            return chosen
+        period = period_of(self.names[column], values)
+        return Smooth(cyclic=float(period)) if period else Smooth()
+
+
+def learn_terms(schema: Schema, choice: TermChoice, total: ColumnTotals) -> AdditiveTerms:
+    """The terms of the columns, from the totals of their values."""
+    numbers = [j for j, coded in enumerate(schema.as_codes) if not coded]
+    coded = [j for j, is_coded in enumerate(schema.as_codes) if is_coded]
+    gaps = total.missing > 0
+    found: list[ColumnTerm] = []
+    for place, j in enumerate(numbers):
+        summary = total.values.each[place]
+        if summary.values.size:
+            smooth = choice.of_number(j, summary.values)
+            found.append(number_term(j, place, summary, smooth, has_missing=bool(gaps[place])))
+    for place, j in enumerate(coded):
+        size = schema.sizes[place]
+        missing = bool(gaps[len(numbers) + place])
+        if size + missing > 1:
+            found.append(CategoryTerm(j, place, size, missing))
+    return AdditiveTerms(tuple(sorted(found, key=lambda term: term.column)))
+
+
+def column_totals(blocks: Blocks, executor: Executor) -> ColumnTotals:
+    """The values of all columns, in one pass: all of them in memory, else a summary."""
+    limit = None if isinstance(blocks, ArrayBlocks) else LIMIT
+    return executor.sum(partial(block_columns, limit), blocks)
+
+
+def period_of(name: str, values: Array) -> int:
+    """The period of a column of hours, months or weekdays, by its name and its values; else 0."""
+    words = name.lower().replace("_", " ").replace(".", " ").split()
+    for word, (first, last) in CIRCLES.items():
+        if not any(each == word or each.removesuffix("s") == word for each in words):
+            continue
+        whole = values.size > 2 and bool((values == np.floor(values)).all())
+        if first is None and whole and values[0] in (0, 1) and np.ptp(values) == last - 1:
+            return last
+        if first is not None and whole and values[0] >= first and values[-1] <= last:
+            return last - first + 1
+    return 0
+
+
+def number_term(
+    column: int, place: int, summary: QuantileSummary, smooth: Smooth | str, *, has_missing: bool
+) -> NumberTerm:
+    """The line and the curve of a column with these values."""
+    x, w = summary.values, summary.weight / summary.total_weight
+    centre = float(np.dot(w, x))
+    scale = float(np.sqrt(np.dot(w, np.square(x - centre)))) or 1.0
+    low, high = float(x[0]), float(x[-1])
+    plain = NumberTerm(
+        column, place, centre, scale, low, high, np.zeros(0), np.zeros(0),
+        np.zeros((0, 0)), np.zeros((2, 0)), has_missing=has_missing,
+    )  # fmt: skip
+    if isinstance(smooth, str) or len(x) < FEWEST_VALUES:
+        return plain
+    if smooth.cyclic:
+        n_waves = int(min(smooth.cyclic, len(x), smooth.k + 3)) // 2
+        turn = np.diag(np.repeat(1.0 / np.square(np.arange(1, n_waves + 1)), 2))
+        raw = waves(x, smooth.cyclic, 2 * n_waves) @ turn
+        straight = np.ones((len(x), 1))
+        plain = replace(plain, period=float(smooth.cyclic))
+    else:
+        k = min(smooth.k, max(len(x) // VALUES_A_SPLINE, FEW_SPLINES), len(x))
+        grid, rank = ranks(x, w)
+        raw = splines(half_ranks(x, grid, rank), k) @ (turn := turned(k))
+        straight = np.column_stack([np.ones(len(x)), (x - centre) / scale])
+        plain = replace(plain, grid=grid, rank=rank)
+    root = np.sqrt(w)[:, None]
+    fit = np.linalg.lstsq(straight * root, raw * root, rcond=None)[0]
+    size = float(np.sqrt(np.sum(w @ np.square(raw - straight @ fit))))
+    if size < FLAT:  # two or three values that a line goes through
+        return replace(plain, period=0.0, grid=np.zeros(0), rank=np.zeros(0))
+    line = np.vstack([fit, np.zeros((2 - len(fit), raw.shape[1]))])
+    return replace(plain, turn=turn / size, line=line / size)
+
+
+def ranks(x: Array, w: Array) -> tuple[Array, Array]:
+    """Some of the values, and the share of the weight below each, half of its own included."""
+    middle = np.cumsum(w) - w / 2
+    chosen = np.unique(np.searchsorted(middle, np.linspace(0, 1, RANKS)).clip(0, len(x) - 1))
+    chosen = np.unique(np.concatenate([[0], chosen, [len(x) - 1]]))
+    share = middle[chosen]
+    return x[chosen], (share - share[0]) / (share[-1] - share[0])
+
+
+def half_ranks(x: Array, grid: Array, rank: Array) -> Array:
+    """v: half the place of x between the lowest and the highest value, half its rank."""
+    place = (x - grid[0]) / (grid[-1] - grid[0])
+    return np.clip((place + PchipInterpolator(grid, rank)(x)) / 2, 0.0, 1.0)
+
+
+def splines(v: Array, k: int) -> Array:
+    """k cubic B-splines with equally spaced knots on [0, 1], (n, k)."""
+    return np.asarray(BSpline.design_matrix(v, _knots(k), CUBIC).toarray())
+
+
+def waves(x: Array, period: float, n_functions: int) -> Array:
+    """cos and sin of each harmonic, (n, n_functions)."""
+    angle = 2 * np.pi / period * x[:, None] * np.arange(1, n_functions // 2 + 1)
+    return np.stack([np.cos(angle), np.sin(angle)], axis=2).reshape(len(x), -1)
+
+
+def turned(k: int) -> Array:
+    """U e^(−½) of S = ∫B″B″ᵀ, the smoothest function first, without the constant, (k, k − 1)."""
+    knots = _knots(k)
+    inner = np.unique(knots)
+    half = np.diff(inner)[:, None] / 2
+    points = (inner[:-1, None] + half + half * GAUSS).ravel()
+    second = np.stack([BSpline(knots, row, CUBIC).derivative(2)(points) for row in np.eye(k)])
+    S = (second * np.repeat(half.ravel(), len(GAUSS))) @ second.T
+    values, vectors = np.linalg.eigh(S)
+    curved = values > FLAT * values[-1]
+    flat = vectors[:, ~curved]  # the constant and v, of which v is kept
+    flat = flat - flat.mean(axis=0)  # splines sum to 1: the constant has equal coefficients
+    direction = np.linalg.svd(flat, full_matrices=False)[0][:, :1]
+    smoothest = values[curved][0]
+    parts = [direction / np.sqrt(smoothest), vectors[:, curved] / np.sqrt(values[curved])]
+    return np.hstack(parts)
+
+
+def _knots(k: int) -> Array:
+    inner = np.linspace(0.0, 1.0, k - CUBIC + 1)
+    return np.concatenate([np.zeros(CUBIC), inner, np.ones(CUBIC)])
