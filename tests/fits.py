@@ -258,6 +258,12 @@ FITS = {
     "mm-poisson": Fit(mixture("poisson"), counts),
     "hmm-gaussian": Fit(hidden_markov(), numbers),
     "hmm-mixed": Fit(hidden_markov(ROOMS), mixed),
+    "add-numbers": Fit(likely.AdditiveModel(), amounts),
+    "add-events": Fit(likely.AdditiveModel("negative-binomial", interactions=2), described_events),
+    "add-waits": Fit(likely.AdditiveModel("gamma"), waits),
+    "add-sides": Fit(likely.AdditiveClassifier(interactions=1), described_sides),
+    "add-gaps": Fit(likely.AdditiveClassifier(), mixed),
+    "add-ordered": Fit(likely.AdditiveClassifier("ordinal"), ratings),
     "lin-plain": Fit(likely.LinearRegression(), amounts),
     "lin-ridge": Fit(likely.LinearRegression(l2=2.0), amounts),
     "lin-lasso": Fit(likely.LinearRegression(l1=5.0, **TIGHT), amounts),
@@ -338,6 +344,7 @@ LEARNED = (
     "ratios_",
     "centres_",
     "width_",
+    "strength_",
 )
 
 
@@ -351,7 +358,7 @@ def learned(model):
         if "network_" in vars(model)
         else []
     )
-    inside = [vars(model).get(name) for name in ("estimator_", "model_")]
+    inside = [vars(model).get(name) for name in ("estimator_", "model_", "linear_")]
     inner = [*getattr(model, "estimators_", ()), *filter(None, inside)]
     return [*own, *(number for each in inner for number in learned(each))]
 

@@ -141,6 +141,7 @@ def test_rows_of_weight_zero_in_a_file_are_absent(name, tmp_path):
 
 LARGE_FILES = ["nb-mixed", "nb-unlabelled", "da-tied-gaps", "gm-full-gaps"]
 LARGE_FILES += ["lin-mixed", "glm-mixed", "log-mixed", "soft-mixed", "ord-mixed", "lin-lasso"]
+LARGE_FILES += ["add-events", "add-gaps"]
 
 
 @pytest.mark.parametrize("name", LARGE_FILES)

@@ -40,6 +40,7 @@ from likely.numerics.additive import Additive
 from likely.solvers.minimise import Solution
 
 SMALLEST = 1e-10  # of the largest variance of a term
+EXACT = 1e-12  # of the null deviance: the search starts where λ was found, one step from it
 KEPT = 400_000_000  # bytes of Φ in memory; beyond, it is made again in each pass
 MOST_COLUMNS = 6_000  # of Φ: H has its square
 CHOICES = ("auto", "linear", "category")
@@ -151,7 +152,7 @@ def _fit(
         )
         warm = specification.to_user(problem, found.theta)
     linear.l2 = found.strength[own] if p else 0.0
-    linear.warm_start = True  # type: ignore[attr-defined]
+    linear.warm_start, linear.tol = True, EXACT  # type: ignore[attr-defined]
     linear.solution_ = Solution(np.ravel(warm), False, "", (np.inf,), np.inf)
     linear.store(
         fitted(linear, design_rows(opened), linear.specify(opened), warned_by=estimator), opened

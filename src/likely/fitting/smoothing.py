@@ -125,7 +125,7 @@ def _search(
     here, n_passes = totals(start), 1
     size = max(int(group.max(initial=-1)) + 1, 0)
     unit = _mean_curvature(here.loss.hessian, group, size)
-    strength, floor = unit.copy(), PERFECT * here.pearson
+    strength, floor = unit.copy(), max(PERFECT * here.pearson, np.finfo(float).tiny)
     edf, gain = np.full(size, np.inf), np.inf
     while True:
         limits = np.maximum(LEAST * unit, least), MOST * unit
