@@ -63,6 +63,8 @@ def of_classes():
     yield from (likely.SoftmaxRegression(standard_errors=kind) for kind in ("model", None))
     yield likely.SoftmaxRegression(l1=1.0, reference=None)
     yield likely.SoftmaxRegression(l2="auto")
+    yield likely.AdditiveClassifier()
+    yield likely.AdditiveClassifier("ordinal", interactions=[("x0", "x1")])
     yield likely.SoftmaxRegression(fit_intercept=False)
     yield likely.MaxEntropy()
     yield likely.MaxEntropy(l1=1.0, standard_errors=None)
@@ -105,6 +107,8 @@ def of_numbers():
     yield likely.LinearRegression(l2=1.0, fit_intercept=False), "numbers"
     yield likely.LinearRegression(solver="minimum-norm"), "numbers"
     yield likely.LinearRegression(), "two numbers"
+    yield likely.AdditiveModel(interactions=[("x0", "x1")]), "numbers"
+    yield likely.AdditiveModel("negative-binomial"), "counts"
     for response, target in (
         ("gaussian", "numbers"),
         ("poisson", "counts"),

@@ -5,7 +5,6 @@ are, are scored by cross-validation, with the columns prepared inside each fit. 
 are used as they are, and a fifth of the rows is held out.  The model is fitted to all rows.
 """
 
-import inspect
 import shlex
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -277,17 +276,18 @@ def _opened(request: TrainRequest) -> "Dataset":
     return data
 
 
+def _takes(model: ModelEntry, argument: str) -> bool:
+    """Whether its fit takes an argument, for classes or for numbers."""
+    return model.accepts(argument) or model.accepts(argument, "real")
+
+
 def _refuse_unused(chosen: ModelEntry, data: "Dataset") -> None:
     """Refuse weights, offsets, exposures or clusters that the fit of the model does not take."""
     from likely.workbench.data.roles import ARGUMENTS
 
     for role in data.roles.given():
-        able = [
-            model.name
-            for model in trainable()
-            if ARGUMENTS[role] in inspect.signature(model.load().fit).parameters
-        ]
-        if not chosen.accepts(ARGUMENTS[role]):
+        able = [model.name for model in trainable() if _takes(model, ARGUMENTS[role])]
+        if not _takes(chosen, ARGUMENTS[role]):
             raise Refusal(
                 f"{chosen.name} does not take --{role}; {', '.join(able)} do. Leave the option "
                 "out, or use one of these models.",

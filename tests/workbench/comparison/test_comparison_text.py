@@ -198,7 +198,7 @@ def test_a_model_of_the_usual_family_has_no_other_baseline_and_counts_no_line():
     frame = overdispersed(120)
     found = lk.compare(frame, "y", kind="count", folds=3, repeats=1)
     names = {each.name for each in found.entries}
-    assert names == {"constant", "glm-poisson", "glm-negative-binomial"}
+    assert names == {"constant", "additive", "glm-poisson", "glm-negative-binomial"}
     assert "linear" not in found.left_out
     assert found["glm-negative-binomial"].own is None
     real = lk.compare(frame, "y", kind="real", folds=3, repeats=1)

@@ -234,7 +234,7 @@ def suited_models(rows: Dataset, *, everything: bool, n_fits: int) -> ChosenMode
     unable = {
         role: names
         for role in roles
-        if (names := tuple(e.name for e in suited if not e.accepts(ARGUMENTS[role])))
+        if (names := tuple(e.name for e in suited if not e.accepts(ARGUMENTS[role], kind)))
     }
     able = [each for each in suited if not any(each.name in names for names in unable.values())]
     if unable and {each.name for each in able} <= {BASELINE}:
