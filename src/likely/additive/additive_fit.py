@@ -22,10 +22,10 @@ from likely.additive.terms import (
     TermChoice,
     column_totals,
     learn_terms,
+    numbers_and_codes,
 )
 from likely.data.block import ArrayBlocks, Block, Blocks, MappedBlocks
 from likely.data.coding import Coding
-from likely.data.layouts.base import Design
 from likely.data.layouts.dense import Dense
 from likely.data.schema import Schema
 from likely.errors import InvalidInput, UnknownName
@@ -221,12 +221,7 @@ def _slopes(linear: TermsModel, terms: AdditiveTerms, block: Block) -> PathSlope
 
 
 def _with_features(terms: AdditiveTerms, block: Block) -> Block:
-    return replace(block, X=features(terms, block.X))
-
-
-def features(terms: AdditiveTerms, design: Design) -> Dense:
-    """Φ of encoded rows."""
-    return Dense(terms.features(design))
+    return replace(block, X=Dense(terms.features(*numbers_and_codes(block.X))))
 
 
 @final

@@ -2,9 +2,10 @@
 
     E[y | x] = g⁻¹(b + Σ_j f_j(x_j) + Σ_(a,b) f_ab(x_a, x_b) + offset)
 
-Outside the rows of the fit curves tell nothing.  With ``extrapolate="bounded"`` the linear
-predictor is kept within its range in the fit, a tenth of its width added on either side, and below
-the largest y that was seen where the link is not the identity; ``n_bounded`` counts such rows.
+Outside the rows of the fit curves tell nothing.  With ``extrapolate="bounded"`` each number is kept
+within its range in the fit, a tenth of its width added on either side, and so is the linear
+predictor, whose mean is then kept within the range of y: widened likewise where the link is the
+identity, and at most the largest y elsewhere.  ``n_bounded`` counts the rows that this changed.
 
 A negative binomial's means are those of a quasi-Poisson fit, whose dispersion is estimated inside
 REML, and α is estimated afterwards at these means: the weights of a negative binomial flatten where
@@ -30,6 +31,7 @@ from likely.additive.additive_fit import (
     phi_blocks,
 )
 from likely.additive.fitted_terms import TERMS, FittedTerms
+from likely.additive.terms import BEYOND, numbers_and_codes
 from likely.compute.executor import Executor
 from likely.data.block import redesigned
 from likely.data.layouts.intercept import Intercept
@@ -59,7 +61,6 @@ from likely.objectives.inference import fit_statistics
 from likely.objectives.overdispersion import alpha_at_means, no_columns
 from likely.storage.declarations import Numbers, Saved
 
-BEYOND = 0.1  # of the width of the range of η, on either side
 EXTRAPOLATIONS = ("bounded", "linear")
 
 
@@ -200,10 +201,17 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         extremes = executor.sum(partial(block_extremes, linear), blocks)
         low, high = extremes.low, extremes.high
         beyond = BEYOND * (high - low)
-        most = np.inf
-        if likelihood.link.name != "identity":
-            most = max(high, float(likelihood.eta_of_mean(np.asarray(extremes.most))))
-        self.eta_range_ = np.array([low - beyond, min(high + beyond, most)])
+        if likelihood.link.name == "identity":
+            wider = BEYOND * (extremes.most - extremes.least)
+            ends = extremes.least - wider, extremes.most + wider
+        else:  # a smallest mean that is 0 has no finite predictor
+            most = float(likelihood.eta_of_mean(np.asarray(extremes.most)))
+            rising = float(likelihood.mean(np.asarray(1.0))) > float(
+                likelihood.mean(np.asarray(0.5))
+            )
+            ends = (-np.inf, most) if rising else (most, np.inf)
+        bounds = max(low - beyond, ends[0]), min(high + beyond, ends[1])
+        self.eta_range_ = np.array([min(bounds), max(bounds)])
         here = fit_statistics(likelihood, theta, framed, executor)
         constant = GLM(likelihood.response, likelihood.link, standard_errors=None)
         constant.fit_opened(without_columns_of(rows))
@@ -231,10 +239,14 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         return np.clip(eta, *self.eta_range_) if self.extrapolate == "bounded" else eta
 
     def n_bounded(self, X: Any) -> int:
-        """How many rows are outside the range of the fit, so that their prediction is bounded."""
-        check_is_fitted(self)
-        eta = self._eta(X)
-        return int(np.sum((eta < self.eta_range_[0]) | (eta > self.eta_range_[1])))
+        """How many rows are so far outside the fit that their prediction is bounded."""
+        numeric = numbers_and_codes(self._encoded(X))[0]
+        eta, within = self._eta(X), self.terms_.bounded(numeric)
+        far = ((numeric != within) & ~np.isnan(numeric)).any(axis=1)
+        return int(np.sum(far | (eta < self.eta_range_[0]) | (eta > self.eta_range_[1])))
+
+    def _within(self, numeric: Array) -> Array:
+        return self.terms_.bounded(numeric) if self.extrapolate == "bounded" else numeric
 
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """E[y | x] of each row."""

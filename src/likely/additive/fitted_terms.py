@@ -29,8 +29,8 @@ from scipy.stats import f as fisher
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Codes
-from likely.additive.additive_fit import TermsFit, features
-from likely.additive.terms import AdditiveTerms, CategoryTerm
+from likely.additive.additive_fit import TermsFit
+from likely.additive.terms import AdditiveTerms, CategoryTerm, numbers_and_codes
 from likely.data.frames import frame_of
 from likely.data.layouts.base import Design
 from likely.data.schema import Schema
@@ -157,7 +157,12 @@ class FittedTerms(ABC):
         step = max(PART // max(self.terms_.n_columns, 1), 1)
         for start in range(0, max(design.n_rows, 1), step):
             some = design.rows(start, min(start + step, design.n_rows))
-            yield np.asarray(features(self.terms_, some).stored())
+            numeric, codes = numbers_and_codes(some)
+            yield self.terms_.features(self._within(numeric), codes)
+
+    def _within(self, numeric: Array) -> Array:
+        """Numbers as they are read: not far from those of the fit."""
+        return self.terms_.bounded(numeric)
 
     # AdditiveTerms.
 

@@ -47,6 +47,7 @@ from likely.numerics.quantiles import LIMIT, QuantileSummary
 from likely.storage.values import same_count, unlike
 
 CUBIC = 3
+BEYOND = 0.1  # of the width of a range, on either side: how far a line goes on
 FEWEST_VALUES = 4  # different ones, for a curve
 VALUES_A_SPLINE, FEW_SPLINES = 40, 10
 RANKS = 33  # points between which ranks are interpolated
@@ -281,11 +282,19 @@ class AdditiveTerms:
         found = np.concatenate([np.zeros(0, dtype=np.intp), *groups]).astype(np.intp)
         return np.unique(found, return_inverse=True)[1]  # without lines, 0 is the first curve
 
-    def features(self, design: Design) -> Array:
+    def features(self, numeric: Array, codes: Codes) -> Array:
         """Φ of rows as they were encoded, (n, n_columns)."""
-        numeric, codes = numbers_and_codes(design)
         parts = [self.features_of(j, numeric, codes) for j in range(len(self.all))]
-        return np.hstack([np.zeros((design.n_rows, 0)), *parts])
+        return np.hstack([np.zeros((len(numeric), 0)), *parts])
+
+    def bounded(self, numeric: Array) -> Array:
+        """Numbers within the range of the fit, a tenth of its width added on either side."""
+        out = numeric.copy()
+        for term in self.columns:
+            if isinstance(term, NumberTerm):
+                beyond = BEYOND * (term.high - term.low)
+                out[:, term.place] = out[:, term.place].clip(term.low - beyond, term.high + beyond)
+        return out
 
     def features_of(self, j: int, numeric: Array, codes: Codes) -> Array:
         """The columns of Φ of one term; of a pair, the products of the functions of its columns."""
