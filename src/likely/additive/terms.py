@@ -49,7 +49,7 @@ from likely.storage.values import same_count, unlike
 CUBIC = 3
 BEYOND = 0.1  # of the width of a range, on either side: how far a line goes on
 FEWEST_VALUES = 4  # different ones, for a curve
-VALUES_A_SPLINE, FEW_SPLINES = 40, 10
+ROWS_A_SPLINE, FEW_SPLINES = 40, 10
 RANKS = 33  # points between which ranks are interpolated
 GAUSS = np.array([-1.0, 1.0]) / np.sqrt(3.0)  # exact for squares of straight lines
 FLAT = 1e-9  # of the largest eigenvalue of S: not penalised
@@ -74,8 +74,8 @@ class Smooth:
     Parameters
     ----------
     k : int, default=20
-        The number of splines; with fewer than 800 different values fewer, one for 40 of them, and
-        at least 10 or as many as there are values.
+        The number of splines; with fewer than 800 rows fewer, one for 40 of them, and at least 10
+        or as many as there are different values.
     cyclic : float, default=0
         The period of a number of a circle: 24 for hours, 12 for months, 7 for weekdays.
     """
@@ -443,7 +443,7 @@ def number_term(
         straight = np.ones((len(x), 1))
         plain = replace(plain, period=float(smooth.cyclic))
     else:
-        k = min(smooth.k, max(len(x) // VALUES_A_SPLINE, FEW_SPLINES), len(x))
+        k = min(smooth.k, max(int(summary.total_weight) // ROWS_A_SPLINE, FEW_SPLINES), len(x))
         grid, rank = ranks(x, w)
         raw = splines(half_ranks(x, grid, rank), k) @ (turn := turned(k))
         straight = np.column_stack([np.ones(len(x)), (x - centre) / scale])

@@ -186,7 +186,9 @@ def test_a_registered_model_accepts_what_its_fit_takes(kind):
         rows = dataset(table, "y", kind=kind, **{role: "more"}).with_task()
         for entry in entries_for(kind):
             model = prepared(entry.build(rows.settled))
-            refused = pytest.raises(InvalidInput, match=r"does not accept|was given; .* takes|multiplies a mean")
+            refused = pytest.raises(
+                InvalidInput, match=r"does not accept|was given; .* takes|multiplies a mean"
+            )
             with nullcontext() if entry.accepts(ARGUMENTS[role], kind) else refused:
                 rows.fit(model)
 

@@ -1,0 +1,97 @@
+"""Additive classifiers: shapes no line can follow, ordered classes, and what they say."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_iris, make_moons
+from sklearn.metrics import log_loss
+
+import likely as lk
+from likely.errors import InvalidInput
+
+
+def test_two_moons_are_followed_where_a_line_cannot():
+    X, y = make_moons(1200, noise=0.3, random_state=0)
+    model = lk.AdditiveClassifier().fit(X[:800], y[:800])
+    line = lk.LogisticRegression().fit(X[:800], y[:800])
+    found = log_loss(y[800:], model.predict_proba(X[800:]))
+    assert found < log_loss(y[800:], line.predict_proba(X[800:])) - 0.08
+    assert model.summary().tables[0].columns[3].head == "Chi.sq"
+
+
+def test_the_softmax_of_two_classes_is_the_logit():
+    X, y = make_moons(400, noise=0.3, random_state=0)
+    model = lk.AdditiveClassifier().fit(X, y)
+    numbers = lk.AdditiveModel("bernoulli").fit(X, y)
+    assert_allclose(model.predict_proba(X)[:, 1], numbers.predict(X), atol=1e-6)
+
+
+def test_the_classes_share_the_strength_of_a_term_and_add_up():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = lk.AdditiveClassifier().fit(X, y)
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1.0, rtol=1e-12)
+    assert model.score(X, y) > 0.95
+    assert 0.9 < model.deviance_explained_ < 1.0
+    found = model.explain(X[:10], against=0)
+    proba = model.predict_log_proba(X[:10])
+    assert_allclose(found.total, proba - proba[:, [0]], rtol=1e-6, atol=1e-8)
+    effect = model.effect("petal length (cm)")
+    assert effect.effect.shape == (100, 3) or effect.effect.shape[1] == 3
+    assert_allclose(effect.effect.sum(axis=1), 0.0, atol=1e-6)  # centred over the classes
+
+
+def test_ordered_classes_have_one_curve_for_each_column():
+    rng = np.random.default_rng(1)
+    x = rng.uniform(-2, 2, (900, 2))
+    score = 3 * x[:, 0] ** 2 + rng.logistic(size=900)
+    y = np.array(["low", "mid", "high"])[np.digitize(score, [2.0, 6.0])]
+    model = lk.AdditiveClassifier(order=["low", "mid", "high"]).fit(x, y)
+    assert model.classes_.tolist() == ["low", "mid", "high"]
+    assert len(np.atleast_2d(model.linear_.coef_)) == 1
+    assert model.predict([[-1.9, 0.0], [0.0, 0.0], [1.9, 0.0]]).tolist() == ["high", "low", "high"]
+    free = lk.AdditiveClassifier("softmax").fit(x, y)
+    assert_allclose(model.log_likelihood(x, y), free.log_likelihood(x, y), rtol=0.05)
+    assert "3 ordered classes" in str(model.summary())
+    assert model.term_test("x1").p > 0.01
+    found = model.explain(x[:5])
+    assert_allclose(found.contributions.sum(axis=1)[:, 0],
+                    model.linear_predictor(x[:5]) - found.base[0], rtol=1e-9)  # fmt: skip
+
+
+def test_noise_is_left_to_the_class_shares():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(600, 6)), rng.integers(0, 3, 600)
+    model = lk.AdditiveClassifier(interactions=5).fit(X, y)
+    assert model.term_names_ == ("x0", "x1", "x2", "x3", "x4", "x5")
+    shares = np.bincount(y) / 600
+    fresh = rng.normal(size=(300, 6))
+    assert np.abs(model.predict_proba(fresh) - shares).max() < 0.35
+    assert model.edf_.sum() < 20
+
+
+def test_separated_classes_have_finite_curves():
+    x = np.linspace(-1, 1, 100)[:, None]
+    y = (x[:, 0] > 0).astype(int)
+    model = lk.AdditiveClassifier().fit(x, y)
+    assert np.isfinite(model.linear_.coef_).all()
+    assert (model.strength_ >= 0.3 - 1e-12).all()
+    assert model.score(x, y) == 1.0
+
+
+def test_a_response_of_numbers_is_refused_with_the_model_for_them():
+    with pytest.raises(InvalidInput, match="Use AdditiveModel for numbers"):
+        lk.AdditiveClassifier("poisson").fit([[0.0], [1.0]], [0, 1])
+
+
+def test_missing_cells_are_read(tmp_path):
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"a": rng.normal(size=500), "g": rng.choice(["u", "v"], 500)})
+    y = (frame["a"].abs() > 0.7).to_numpy() * 1
+    frame.loc[::7, "a"] = np.nan
+    frame.loc[::5, "g"] = None
+    model = lk.AdditiveClassifier().fit(frame, y)
+    lk.save(model, tmp_path / "m.likely")
+    again = lk.load(tmp_path / "m.likely")
+    assert_allclose(again.predict_proba(frame), model.predict_proba(frame), rtol=1e-12)
+    assert model.score(frame.dropna(), y[frame.notna().all(axis=1)]) > 0.9

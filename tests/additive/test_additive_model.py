@@ -1,0 +1,255 @@
+"""Additive models: curves that are found, bands that cover, pairs, ends, and what they say."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+import likely as lk
+from likely.errors import InvalidInput, UnknownName
+from likely.likelihoods.negative_binomial import NegativeBinomial
+
+RNG = np.random.default_rng
+
+
+def curve(x):
+    return np.sin(6 * x)
+
+
+def table(seed=0, n=800):
+    rng = RNG(seed)
+    frame = pd.DataFrame(rng.uniform(size=(n, 3)), columns=["a", "b", "c"])
+    frame["g"] = rng.choice(["x", "y", "z"], n)
+    eta = curve(frame["a"]) + 4 * (frame["b"] - 0.5) ** 2 + 0.5 * (frame["g"] == "x")
+    return frame, eta.to_numpy(), rng
+
+
+DRAWS = {
+    "gaussian": lambda eta, rng: eta + 0.3 * rng.normal(size=len(eta)),
+    "poisson": lambda eta, rng: rng.poisson(np.exp(eta)),
+    "negative-binomial": lambda eta, rng: rng.negative_binomial(3, 3 / (3 + np.exp(eta))),
+    "gamma": lambda eta, rng: rng.gamma(4, np.exp(eta) / 4),
+    "inverse-gaussian": lambda eta, rng: rng.wald(np.exp(eta), 4 * np.exp(eta)),
+    "tweedie": lambda eta, rng: rng.gamma(2, np.exp(eta) / 2) * (rng.random(len(eta)) < 0.8),
+    "bernoulli": lambda eta, rng: (rng.random(len(eta)) < 1 / (1 + np.exp(1 - 2 * eta))) * 1,
+}
+
+
+@pytest.mark.parametrize("response", DRAWS)
+def test_curves_of_every_response_are_near_the_truth(response):
+    frame, eta, rng = table(n=1500)
+    model = lk.AdditiveModel(response).fit(frame, DRAWS[response](eta, rng))
+    found = model.effect("a")
+    truth = curve(found.values[0])
+    truth *= 2 if response == "bernoulli" else 1
+    centred = found.effect - found.effect.mean() - (truth - truth.mean())
+    scale = 2 if response == "bernoulli" else 1
+    assert np.abs(centred).mean() < 0.12 * scale
+    assert model.term_test("a").p < 1e-3
+    assert model.term_test("a").edf > 3
+    assert model.term_test("c").edf < 4
+
+
+def test_bands_cover_the_curve_as_often_as_they_say():
+    inside = []
+    for seed in range(30):
+        rng = RNG(seed)
+        x = rng.uniform(size=(200, 1))
+        model = lk.AdditiveModel().fit(x, curve(x[:, 0]) + 0.5 * rng.normal(size=200))
+        found = model.effect("x0")
+        at = found.values[0]
+        truth = curve(at) - curve(x[:, 0]).mean()
+        inside.append(np.abs(found.effect - truth) < 1.96 * found.se)
+    assert 0.9 < np.mean(inside) < 0.99
+
+
+@pytest.mark.parametrize("response", ["gaussian", "gamma", "negative-binomial"])
+def test_intervals_of_a_new_response_cover_it(response):
+    frame, eta, rng = table(1, 2000)
+    y = DRAWS[response](eta, rng)
+    model = lk.AdditiveModel(response).fit(frame[:1000], y[:1000])
+    low, high = model.predict_interval(frame[1000:], 0.9).T
+    covered = np.mean((y[1000:] >= low) & (y[1000:] <= high))
+    assert 0.86 < covered < (0.97 if response == "negative-binomial" else 0.94)  # no count splits
+    mean_low, mean_high = model.predict_interval(frame[1000:], 0.9, of="mean").T
+    assert (mean_low >= low - 1e-9).mean() > 0.95
+    assert (mean_high - mean_low).mean() < 0.5 * (high - low).mean()
+
+
+def test_contributions_add_up_to_the_predictor():
+    frame, eta, rng = table()
+    model = lk.AdditiveModel("poisson", interactions=[("a", "b")]).fit(
+        frame, rng.poisson(np.exp(eta))
+    )
+    found = model.explain(frame[:20])
+    assert found.names == ("a", "b", "c", "g", "a × b")
+    assert_allclose(found.total[:, 0], model.linear_predictor(frame[:20]), rtol=1e-10)
+    assert_allclose(model.explain(frame).contributions.mean(axis=0), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("response", ["gaussian", "poisson", "gamma", "bernoulli"])
+def test_the_planted_pair_and_no_other_is_found(response):
+    frame, eta, rng = table(3, 3000)
+    eta = eta + 4 * (frame["a"] - 0.5) * (frame["c"] - 0.5) * 2
+    y = DRAWS[response](eta.to_numpy(), rng)
+    model = lk.AdditiveModel(response, interactions=10).fit(frame, y)
+    assert model.term_names_[4:] == ("a × c",)
+    plain = lk.AdditiveModel(response).fit(frame, y)
+    assert model.deviance_explained_ > plain.deviance_explained_ + 0.005
+    noise = DRAWS[response](0 * eta.to_numpy(), rng)
+    nothing = lk.AdditiveModel(response, interactions=10).fit(frame, noise)
+    assert nothing.term_names_[4:] == ()
+
+
+def test_a_pair_with_a_category_is_found():
+    frame, _, rng = table(4, 2000)
+    y = np.where(frame["g"] == "x", 1, -1) * curve(frame["a"]) + 0.3 * rng.normal(size=2000)
+    model = lk.AdditiveModel(interactions=5).fit(frame, y)
+    assert "a × g" in model.term_names_
+    assert model.deviance_explained_ > 0.8
+
+
+def test_predictions_stay_near_the_rows_of_the_fit():
+    """A straight line under a log link would say 10⁵ times the largest count."""
+    rng = RNG(0)
+    x = rng.uniform(0, 2, (500, 1))
+    y = rng.poisson(np.exp(2 * x[:, 0]))
+    model = lk.AdditiveModel("poisson").fit(x, y)
+    far = np.array([[8.0], [-5.0], [1.0]])
+    assert model.predict(far).max() <= y.max()
+    assert model.n_bounded(far) == 2
+    free = lk.AdditiveModel("poisson", extrapolate="linear").fit(x, y)
+    assert free.predict(far).max() > 100 * y.max()
+    assert_allclose(free.predict(x), model.predict(x), rtol=0.2)
+    flat = lk.AdditiveModel().fit(x, 3 * x[:, 0])
+    assert -0.7 < flat.predict([[-50.0]])[0] < 0.1
+    assert 5.9 < flat.predict([[50.0]])[0] < 6.7
+
+
+def test_alpha_is_estimated_at_the_means_of_the_quasi_poisson_fit():
+    frame, eta, rng = table(5, 4000)
+    y = rng.negative_binomial(2, 2 / (2 + np.exp(eta)))
+    model = lk.AdditiveModel("negative-binomial").fit(frame, y)
+    assert 0.4 < model.alpha_ < 0.6
+    poisson = lk.AdditiveModel("poisson").fit(frame, y)
+    assert_allclose(model.predict(frame), poisson.predict(frame), rtol=1e-9)
+    assert model.log_likelihood(frame, y) > poisson.log_likelihood(frame, y) + 100
+    given = lk.AdditiveModel(NegativeBinomial(0.3)).fit(frame, y)
+    assert given.alpha_ == 0.3
+    counts = lk.AdditiveModel("negative-binomial").fit(frame, rng.poisson(np.exp(eta)))
+    assert counts.alpha_ < 0.05
+
+
+def test_an_exposure_multiplies_the_mean():
+    frame, eta, rng = table(6, 3000)
+    frame["years"] = rng.uniform(0.1, 3, len(frame))
+    y = rng.poisson(np.exp(eta) * frame["years"])
+    model = lk.AdditiveModel("poisson").fit(frame.assign(y=y), "y", exposure="years")
+    rates = model.predict(frame.drop(columns="years"))
+    assert_allclose(np.log(rates), eta, atol=0.4)
+    assert_allclose(model.predict(frame, exposure="years"), rates * frame["years"], rtol=1e-9)
+    assert model.score(frame.assign(y=y), "y", exposure="years") > 0.3
+    with pytest.raises(InvalidInput, match="was fitted with exposure"):
+        model.log_likelihood(frame.drop(columns="years"), y)
+
+
+def test_missing_cells_have_a_coefficient_of_their_own():
+    frame, eta, rng = table(7, 2000)
+    y = eta + 0.2 * rng.normal(size=2000)
+    gone = rng.random(2000) < 0.3
+    y[gone] += 2.0
+    frame.loc[gone, "a"] = np.nan
+    frame.loc[rng.random(2000) < 0.2, "g"] = None
+    model = lk.AdditiveModel().fit(frame, y)
+    assert model.predict(frame)[gone].mean() - y[gone].mean() == pytest.approx(0, abs=0.05)
+    assert np.isfinite(model.predict(frame)).all()
+    complete = lk.AdditiveModel().fit(frame.dropna(), y[frame.notna().all(axis=1)])
+    assert np.isfinite(complete.predict(frame)).all()  # a missing cell adds nothing
+
+
+def test_weights_and_cuts_of_terms_are_as_asked():
+    frame, eta, rng = table(8)
+    y = eta + 0.3 * rng.normal(size=len(eta))
+    frame["k"] = rng.integers(0, 4, len(eta))
+    model = lk.AdditiveModel(terms={"a": "linear", "k": "category", "b": lk.Smooth(k=5)})
+    model.fit(frame, y)
+    kinds = {row[0]: row[1] for row in model.summary().tables[0].rows}
+    assert kinds == {"a": "line", "b": "curve", "c": "curve", "g": "category", "k": "category"}
+    assert model.term_test("a").edf <= 1.0
+    assert model.terms_.columns[1].n_functions == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"terms": "all"}, r"terms='all' was given"),
+        ({"terms": {"q": "linear"}}, r"column for terms 'q'"),
+        ({"terms": {"a": "loess"}}, r"terms\['a'\]='loess'"),
+        ({"interactions": -1}, r"interactions=-1"),
+        ({"interactions": "a"}, r"interactions='a'"),
+        ({"interactions": [("a", "a")]}, r"two different columns"),
+        ({"interactions": [("a", "q")]}, r"column for interactions 'q'"),
+        ({"extrapolate": "wild"}, r"extrapolate='wild'"),
+    ],
+)
+def test_wrong_settings_are_named(options, match):
+    frame, eta, _ = table(n=60)
+    with pytest.raises((InvalidInput, UnknownName), match=match):
+        lk.AdditiveModel(**options).fit(frame, eta)
+
+
+def test_wrong_levels_and_responses_are_named():
+    frame, eta, _ = table(n=60)
+    model = lk.AdditiveModel().fit(frame, eta)
+    with pytest.raises(InvalidInput, match="level=95"):
+        model.predict_interval(frame, 95)
+    with pytest.raises(InvalidInput, match="gamma response must be"):
+        lk.AdditiveModel("gamma").fit(frame, eta - 10)
+    with pytest.raises(UnknownName, match="term 'q'"):
+        model.effect("q")
+    with pytest.raises(InvalidInput, match="exposure multiplies a mean"):
+        model.predict(frame, exposure=np.ones(60))
+
+
+def test_identifiers_as_categories_are_refused_before_memory_is():
+    frame = pd.DataFrame({"id": [f"n{i}" for i in range(7000)], "x": np.arange(7000.0)})
+    with pytest.raises(InvalidInput, match=r"Group rare categories"):
+        lk.AdditiveModel().fit(frame, np.arange(7000.0))
+
+
+def test_the_summary_has_a_row_for_each_term_and_the_picture_one_for_each():
+    frame, eta, rng = table(9)
+    model = lk.AdditiveModel(interactions=[("a", "g")]).fit(frame, eta + rng.normal(size=len(eta)))
+    text = str(model.summary())
+    assert "deviance explained" in text
+    assert "a × g" in text
+    figure = model.plot()
+    assert [ax.get_title() for ax in figure.axes[:5]] == ["a", "b", "c", "g", "a × g"]
+    assert len(model.plot(["b"]).axes) == 1
+    assert list(model.effect("g").to_frame().columns) == ["g", "effect", "se"]
+    assert model.effect("g").values[0].tolist() == ["x", "y", "z"]
+
+
+@pytest.mark.parametrize("response", ["gaussian", "poisson", "gamma"])
+def test_degenerate_rows_are_fitted_by_what_they_say(response):
+    """Constants, ties, n < p, copies of rows."""
+    frame = pd.DataFrame({"a": [1.0] * 12, "b": np.tile([1.0, 2.0, 3.0, 4.0], 3), "g": ["u"] * 12})
+    y = np.tile([1.0, 4.0, 2.0, 8.0], 3)
+    found = lk.AdditiveModel(response).fit(frame, y).predict(frame)
+    assert np.isfinite(found).all()
+    assert found.min() >= 0.0
+    assert found.max() <= 8.8
+    constant = lk.AdditiveModel(response).fit(frame, np.full(12, 3.0))
+    assert_allclose(constant.predict(frame), 3.0, rtol=1e-6)
+    wide = RNG(0).normal(size=(15, 30))
+    y = RNG(1).gamma(2.0, size=15) + 1
+    assert np.isfinite(lk.AdditiveModel("gamma").fit(wide, y).predict(wide)).all()
+
+
+def test_the_curve_moves_with_the_units_of_its_column():
+    rng = RNG(10)
+    x = rng.lognormal(0, 1, (400, 1))
+    y = np.log(x[:, 0]) + 0.1 * rng.normal(size=400)
+    here = lk.AdditiveModel().fit(x, y).predict(x)
+    moved = lk.AdditiveModel().fit(1e6 * x - 3e5, y).predict(1e6 * x - 3e5)
+    assert_allclose(moved, here, rtol=1e-5, atol=1e-6)
