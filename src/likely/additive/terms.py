@@ -173,15 +173,11 @@ class NumberTerm:
         if self.period:
             raw = waves(inside, self.period, len(self.turn))
         else:
-            raw = splines(self._scaled(inside), len(self.turn))
+            raw = splines(half_ranks(inside, self.grid, self.rank), len(self.turn))
         found = raw @ self.turn
         found -= np.column_stack([np.ones(len(x)), self._straight(inside, missing)]) @ self.line
         found[missing] = 0.0
         return found
-
-    def _scaled(self, x: Array) -> Array:
-        """v in [0, 1]."""
-        return half_ranks(x, self.grid, self.rank)
 
 
 @final
@@ -193,9 +189,6 @@ class CategoryTerm:
     place: int  # among the columns of codes
     n_levels: int
     has_missing: bool = False
-
-    n_functions = 0
-    is_cyclic = False
 
     @property
     def n_columns(self) -> int:

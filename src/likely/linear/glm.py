@@ -66,6 +66,10 @@ from likely.linear.fit import (
     remember_means,
     strengths_of,
 )
+from likely.linear.marginal_penalty import (
+    choose_strength,
+    forget_choice,
+)
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.response_predictions import (
     check_exposure,
@@ -122,9 +126,11 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
     l1 : float, array of shape (n_features,) or mapping, default=0.0
         Strength of the L1 penalty l1·Σ|β| on the *summed* log-likelihood.  One number for all
         columns, one per column, or a mapping by name.
-    l2 : float, array of shape (n_features,) or mapping, default=0.0
+    l2 : float, array of shape (n_features,), mapping or "auto", default=0.0
         Strength of the L2 penalty ½·l2·Σβ² on the *summed* log-likelihood.  scikit-learn's
-        PoissonRegressor(alpha) is l2 = alpha·n.
+        PoissonRegressor(alpha) is l2 = alpha·n.  ``"auto"`` is the strength of the largest marginal
+        likelihood (``l2_``), with the dispersion estimated, also of counts; columns should have one
+        scale.
     penalty : Penalty or None, default=None
         A penalty of ``likely.penalties`` in place of l1 and l2: ``Group([["length", "width"]])``
         keeps or drops columns together, ``L2.of_prior(variance)`` is a Gaussian prior, and
@@ -256,6 +262,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``); with a
         frame or a file, the other arguments may be names of its columns.
         """
+        forget_choice(self)
         return self.fit_opened(self._open(X, y, RowExtras(sample_weight, offset, exposure, groups)))
 
     def fit_opened(self, rows: LinearRows) -> Self:
@@ -266,6 +273,11 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
                 f"stop={self.stop!r} was given with an alpha to be estimated, which needs the "
                 "optimum. Give alpha, as NegativeBinomial(1.0), or leave stop out."
             )
+        searched = likelihood
+        if isinstance(likelihood.response, NegativeBinomial):
+            searched = Poisson().with_link(likelihood.link)  # its dispersion is estimated
+        specify = predictor_of(self, rows.coding, searched)
+        choose_strength(self, specify, design_rows(rows), searched)
         if likelihood.response.shape_is_known:
             return self.store(fitted(self, design_rows(rows), self.specify(rows)), rows)
         fit, likelihood, self.alpha_ = fit_with_alpha(self, rows, likelihood)

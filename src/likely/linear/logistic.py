@@ -79,6 +79,10 @@ from likely.linear.fit import (
     remember_means,
     strengths_of,
 )
+from likely.linear.marginal_penalty import (
+    choose_strength,
+    forget_choice,
+)
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.response_predictions import check_interval_of, refuse_zero_or_one, warn_outside
 from likely.linear.row_graph import (
@@ -125,9 +129,10 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
     l1 : float, array of shape (n_features,) or mapping, default=0.0
         Strength of the L1 penalty l1·Σ|β| on the *summed* log-likelihood.  One number for all
         columns, one per column, or a mapping by name.
-    l2 : float, array of shape (n_features,) or mapping, default=1.0
+    l2 : float, array of shape (n_features,), mapping or "auto", default=1.0
         Strength of the L2 penalty ½·l2·Σβ² on the *summed* log-likelihood.  scikit-learn's
-        LogisticRegression(C) is l2 = 1/C.
+        LogisticRegression(C) is l2 = 1/C.  ``"auto"`` is the strength of the largest marginal
+        likelihood (``l2_``); columns should have one scale.
     penalty : Penalty or None, default=None
         A penalty of ``likely.penalties`` in place of l1 and l2: ``Group([["length", "width"]])``
         keeps or drops columns together, ``L2.of_prior(variance)`` is a Gaussian prior, and
@@ -252,10 +257,13 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``); with a
         frame or a file, the other arguments may be names of its columns.
         """
+        forget_choice(self)
         return self.fit_opened(self._open(X, y, RowExtras(sample_weight, offset, None, groups)))
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Internal: fit to rows that are checked and cut into blocks: see ``open_linear``."""
+        if not self.firth:
+            choose_strength(self, self.specify(rows), design_rows(rows), self._likelihood())
         return self.store(fitted(self, design_rows(rows), self.specify(rows)), rows)
 
     def _likelihood(self) -> Likelihood:

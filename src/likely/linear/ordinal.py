@@ -62,6 +62,10 @@ from likely.linear.fit import (
     strengths_of,
 )
 from likely.linear.formula import FormulaTerms
+from likely.linear.marginal_penalty import (
+    choose_strength,
+    forget_choice,
+)
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
 from likely.linear.surface import LINEAR, FittedLinear, predictor_explanation
 from likely.links import LINKS, UnitLink
@@ -208,6 +212,7 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, PathModel, ClassifierM
         """
         lookup("link of an ordinal response", self.link, UNIT_LINKS)  # refused before rows are read
         check_kind(self.standard_errors)
+        forget_choice(self)
         return self.fit_opened(open_ordered(self, X, y, sample_weight, groups))
 
     def open_path(self, rows: PathRows) -> LinearRows:
@@ -217,6 +222,7 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, PathModel, ClassifierM
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Internal: fit to rows that are checked and cut into blocks: see ``open_ordered``."""
+        choose_strength(self, self.specify(rows), design_rows(rows), None)
         return self.store(fitted(self, design_rows(rows), self.specify(rows)), rows)
 
     def _likelihood(self, rows: LinearRows) -> Ordinal:

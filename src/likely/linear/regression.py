@@ -74,6 +74,10 @@ from likely.linear.fit import (
     spread,
     strengths_of,
 )
+from likely.linear.marginal_penalty import (
+    choose_strength,
+    forget_choice,
+)
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
 from likely.linear.response_predictions import check_interval_of, student_interval
 from likely.linear.surface import WITH_INTERCEPT, FittedLinear
@@ -119,10 +123,11 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
         Strength of the L1 penalty l1·Σ|β| added to ½ Σ (y − μ)².  One number for all columns, one
         per column, or a mapping by name.  scikit-learn's Lasso(alpha) is l1 = alpha·n;
         ElasticNet(alpha, l1_ratio) is l1 = n·alpha·l1_ratio and l2 = n·alpha·(1 − l1_ratio).
-    l2 : float, array of shape (n_features,) or mapping, default=0.0
-        Strength of the L2 penalty ½·l2·Σβ² added to ½ Σ (y − μ)².  scikit-learn's Ridge(alpha) is
-        l2 = alpha.  A Gaussian prior of variance τ² on β, with noise of variance σ², is
-        l2 = σ²/τ².
+    l2 : float, array of shape (n_features,), mapping or "auto", default=0.0
+        Strength of the L2 penalty ½·l2·Σβ² added to ½ Σ (y − μ)².  ``"auto"`` is the strength of
+        the largest marginal likelihood (``l2_``); columns should have one scale.  scikit-learn's
+        Ridge(alpha) is l2 = alpha.  A Gaussian prior of variance τ² on β, with noise of variance
+        σ², is l2 = σ²/τ².
     penalty : Penalty or None, default=None
         A penalty of ``likely.penalties`` in place of l1 and l2: ``Group([["length", "width"]])``
         keeps or drops columns together, ``L2.of_prior(variance)`` is a Gaussian prior, and
@@ -238,6 +243,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``); with a
         frame or a file, the other arguments may be names of its columns.
         """
+        forget_choice(self)
         rows = open_linear(
             self,
             X,
@@ -251,6 +257,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Internal: fit to rows that are checked and cut into blocks: see ``open_linear``."""
+        choose_strength(self, self.specify(rows), design_rows(rows), Gaussian().likelihood())
         rough, n_columns = is_rough(self), rows.blocks.n_features
         if choose_closed_form(self.solver, rough=rough, n_columns=n_columns, stop=self.stop):
             return self._store_closed_form(fit_closed_form(self, rows), rows)

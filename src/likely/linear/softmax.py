@@ -46,7 +46,7 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks
 from likely.distributions.base import NamedForm
-from likely.errors import InvalidInput, UnknownName
+from likely.errors import UnknownName
 from likely.explanations.explanation import Explanation, like_its_rows
 from likely.fitting.class_inference import check_kind
 from likely.fitting.covariance import MOST_FOR_INFERENCE
@@ -83,6 +83,11 @@ from likely.linear.fit import (
     spread,
     strengths_of,
 )
+from likely.linear.marginal_penalty import (
+    USUAL,
+    forget_choice,
+    refuse_l1_beside_auto,
+)
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
 from likely.linear.row_graph import (
     TARGET,
@@ -104,14 +109,13 @@ from likely.penalties.base import Penalty
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
 from likely.special import log_softmax
-from likely.storage.declarations import FITTED_CLASSES, Numbers, OneForEachPredictor, Saved
+from likely.storage.declarations import FITTED_CLASSES, OneForEachPredictor, Saved
 
 CENTRED = (
     "the coefficients of a term sum to 0 over the classes: each is a log-odds of its class against "
     "the geometric mean of all."
 )
 REFERENCE_ADVICE = " reference= compares with one class."
-USUAL = 1.0  # the least λ, and that where there is nothing to choose
 ENOUGH = 100  # rows for each weight
 MOST_WEIGHTS = MOST_FOR_INFERENCE // 2  # with those that classes share, their Hessian is known
 MOST_STEPS = 20
@@ -197,14 +201,7 @@ class SoftmaxRegression(StandardErrors, ClassProbabilities, PathModel, Classifie
     array([[0.982, 0.018, 0.   ]])
     """
 
-    saved: ClassVar = (
-        WITH_INTERCEPT
-        | FITTED_CLASSES
-        | Saved(
-            sometimes={"l2_": Numbers(float, "not negative")},
-            rules=(OneForEachPredictor("coef_"),),
-        )
-    )
+    saved: ClassVar = WITH_INTERCEPT | FITTED_CLASSES | Saved(rules=(OneForEachPredictor("coef_"),))
 
     def __init__(
         self,
@@ -485,21 +482,9 @@ class Determined(NamedTuple):
         return (strength * self.squares - self.effective) / 2
 
 
-def forget_choice(model: SoftmaxRegression) -> None:
-    """Forget the λ of an earlier fit; one that is to be chosen is the usual one at first."""
-    if is_auto(model.l2):
-        model.l2_ = USUAL
-    elif "l2_" in vars(model):
-        del model.l2_
-
-
 def marginal_l2_of(model: SoftmaxRegression, rows: LinearRows) -> float:
     """λ that the marginal likelihood of the rows prefers for a softmax regression."""
-    if is_penalised(model.l1):
-        raise InvalidInput(
-            f"l1={model.l1!r} and l2='auto' were given; the marginal likelihood that chooses l2 is "
-            "that of a ridge alone. Give l2 as a number, or leave l1 out."
-        )
+    refuse_l1_beside_auto(model)
     n_free, probe = len(rows.classes) - 1, copy(model)
     n_weights = n_free * rows.blocks.n_features
     shared = n_free == 1 and model.reference is None  # by two opposite weights

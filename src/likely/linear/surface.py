@@ -70,6 +70,7 @@ LINEAR = FITTED_COLUMNS | Saved(  # what a file holds of a linear model
     {
         "column_means_": Numbers("float64", "finite"),
         "held_out_": tuple[float, float],
+        "l2_": Numbers(float, "not negative"),
         "moved_by_": tuple[str, ...],
         "separated_": bool,
     },
