@@ -26,19 +26,23 @@ Wood & Fasiolo (2017), A generalized Fellner-Schall method, Biometrics 73.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, final
+from typing import NamedTuple, Protocol, final
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
 from likely._typing import Array, Codes
-from likely.data.block import Block
+from likely.data.block import ArrayBlocks, Block
+from likely.errors import InvalidInput
+from likely.fitting.driver import DesignRows, Specification
 from likely.fitting.problem import Problem, block_weight
 from likely.likelihoods.base import Likelihood
 from likely.numerics.cholesky import factorise, triangular_inverse
 from likely.objectives.linear import Total, block_eta, weighted_sum
 from likely.solvers.base import SecondOrder
 
+USUAL = 1.0  # λ where there is nothing to choose
+MOST_CHOSEN = 2_000  # coefficients whose λ is sought: each step factorises their Hessian
 LEAST, MOST = 1e-7, 1e7  # of λ, in units of the mean curvature of the group
 MOST_PASSES = 50
 FIRST_STEPS, LAST_STEPS = 3, 30  # of the fixed point between two passes: far away, and near
@@ -117,6 +121,50 @@ def smooth(
 
     found = _search(totals, start, group, None if given is None else float(n), least)
     return replace(found, weight=float(n))
+
+
+class Choosing(Protocol):
+    """An estimator whose ``l2`` may be ``"auto"``."""
+
+    l2: object
+
+
+def forget_choice(model: Choosing) -> None:
+    """Forget the λ of an earlier fit; one that is to be chosen is the usual one at first."""
+    if isinstance(model.l2, str) and model.l2 == "auto":
+        model.l2_ = USUAL  # type: ignore[attr-defined]  # as a fit stores it
+    elif "l2_" in vars(model):
+        del model.l2_  # type: ignore[attr-defined]
+
+
+def choose_strength(
+    model: Choosing,
+    specify: Callable[[DesignRows], Specification],
+    rows: DesignRows,
+    likelihood: Likelihood | None,
+) -> None:
+    """Store one λ for all coefficients as ``l2_``, where ``l2="auto"`` asks for it.
+
+    ``likelihood`` is that of one predictor, whose dispersion is estimated, also of counts.
+    """
+    if not (isinstance(model.l2, str) and model.l2 == "auto"):
+        return
+    several = isinstance(rows.blocks, ArrayBlocks) and np.ndim(rows.blocks.target) > 1
+    if several and likelihood is not None:
+        raise InvalidInput(
+            "y has several columns and l2='auto'; the marginal likelihood is that of one. Give l2 "
+            "as a number, or fit one column at a time."
+        )
+    if rows.blocks.n_features > MOST_CHOSEN:
+        return
+    classes = likelihood is None or likelihood.response.has_trials
+    with rows.executor.session():
+        specification = specify(rows)
+        problem, start = specification.begin(specification.problem())
+        group = np.where(problem.penalty.curvature(np.zeros(start.size)) > 0, 0, -1)
+        if (group == 0).any():
+            found = smooth(problem, start, group, likelihood=likelihood, quasi=not classes)
+            model.l2_ = float(found.strength[0])  # type: ignore[attr-defined]
 
 
 def _search(

@@ -305,6 +305,11 @@ def strengths_of(estimator: Penalised) -> Strengths:
     given = estimator.penalty
     if given is None:  # l2="auto" is refused below, unless the model has chosen it
         chosen = vars(estimator).get("l2_") if is_auto(estimator.l2) else None
+        if is_auto(estimator.l2) and is_penalised(estimator.l1):
+            raise InvalidInput(
+                f"l1={estimator.l1!r} and l2='auto' were given; the marginal likelihood that "
+                "chooses l2 is that of a ridge alone. Give l2 as a number, or leave l1 out."
+            )
         return Strengths(estimator.l1, estimator.l2 if chosen is None else chosen)
     if not isinstance(given, Penalty):
         raise InvalidInput(

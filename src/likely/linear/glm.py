@@ -45,6 +45,10 @@ from likely.fitting.framing import Framing
 from likely.fitting.goodness import AlphaEstimate
 from likely.fitting.predictor import OnePredictor
 from likely.fitting.problem import Problem, linear_problem, with_orthogonal_columns
+from likely.fitting.smoothing import (
+    choose_strength,
+    forget_choice,
+)
 from likely.graphical.model.model_plates import PlateParameter
 from likely.inputs.estimators import Estimator, columns_named, generator
 from likely.inputs.rows import RowExtras, refuse_without_offset
@@ -65,10 +69,6 @@ from likely.linear.fit import (
     predictor_of,
     remember_means,
     strengths_of,
-)
-from likely.linear.marginal_penalty import (
-    choose_strength,
-    forget_choice,
 )
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.response_predictions import (

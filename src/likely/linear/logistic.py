@@ -53,6 +53,10 @@ from likely.fitting.framing import Framing
 from likely.fitting.inference import Inference
 from likely.fitting.predictor import OnePredictor
 from likely.fitting.problem import Problem
+from likely.fitting.smoothing import (
+    choose_strength,
+    forget_choice,
+)
 from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.inputs.estimators import Estimator, feature_names
 from likely.inputs.rows import RowExtras, refuse_without_offset
@@ -78,10 +82,6 @@ from likely.linear.fit import (
     predictor_of,
     remember_means,
     strengths_of,
-)
-from likely.linear.marginal_penalty import (
-    choose_strength,
-    forget_choice,
 )
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.response_predictions import check_interval_of, refuse_zero_or_one, warn_outside

@@ -42,6 +42,10 @@ from likely.fitting.framing import (
 )
 from likely.fitting.inference import Inference
 from likely.fitting.problem import Problem
+from likely.fitting.smoothing import (
+    choose_strength,
+    forget_choice,
+)
 from likely.graphical.model.model_plates import CUTS, PlateParameter
 from likely.inputs.coding import refuse_gaps
 from likely.inputs.estimators import Estimator, feature_names
@@ -62,10 +66,6 @@ from likely.linear.fit import (
     strengths_of,
 )
 from likely.linear.formula import FormulaTerms
-from likely.linear.marginal_penalty import (
-    choose_strength,
-    forget_choice,
-)
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
 from likely.linear.surface import LINEAR, FittedLinear, predictor_explanation
 from likely.links import LINKS, UnitLink

@@ -53,6 +53,10 @@ from likely.fitting.framing import (
 from likely.fitting.inference import Inference
 from likely.fitting.predictor import OnePredictor
 from likely.fitting.problem import column_noise, warn_of_condition
+from likely.fitting.smoothing import (
+    choose_strength,
+    forget_choice,
+)
 from likely.graphical.model.model_plates import PlateParameter
 from likely.inputs.coding import refuse_gaps
 from likely.inputs.estimators import Estimator, columns_named, generator
@@ -73,10 +77,6 @@ from likely.linear.fit import (
     remember_means,
     spread,
     strengths_of,
-)
-from likely.linear.marginal_penalty import (
-    choose_strength,
-    forget_choice,
 )
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
 from likely.linear.response_predictions import check_interval_of, student_interval

@@ -52,6 +52,10 @@ from likely.fitting.class_inference import check_kind
 from likely.fitting.covariance import MOST_FOR_INFERENCE
 from likely.fitting.driver import LinearFit
 from likely.fitting.inference import inference_of
+from likely.fitting.smoothing import (
+    USUAL,
+    forget_choice,
+)
 from likely.fitting.summary import describe_coefficients
 from likely.fitting.summary_notes import remarks_on_held_rows
 from likely.graphical.model.conditional_graph import ConditionalGraph
@@ -82,11 +86,6 @@ from likely.linear.fit import (
     remember_means,
     spread,
     strengths_of,
-)
-from likely.linear.marginal_penalty import (
-    USUAL,
-    forget_choice,
-    refuse_l1_beside_auto,
 )
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
 from likely.linear.row_graph import (
@@ -484,7 +483,6 @@ class Determined(NamedTuple):
 
 def marginal_l2_of(model: SoftmaxRegression, rows: LinearRows) -> float:
     """λ that the marginal likelihood of the rows prefers for a softmax regression."""
-    refuse_l1_beside_auto(model)
     n_free, probe = len(rows.classes) - 1, copy(model)
     n_weights = n_free * rows.blocks.n_features
     shared = n_free == 1 and model.reference is None  # by two opposite weights
