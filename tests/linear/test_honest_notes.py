@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from likely import GLM, LinearRegression
 from likely.errors import InvalidInput, NarrowIntervals, Separation
+from likely.likelihoods import NegativeBinomial
 
 LINE = np.arange(10.0)[:, None]
 
@@ -35,12 +37,27 @@ def test_alpha_of_0_is_no_proof_of_equal_dispersion() -> None:
     assert "quasi" not in " ".join(even.notes)
 
 
-def test_intervals_for_overdispersed_counts_warn() -> None:
+def test_intervals_for_overdispersed_counts_have_the_estimated_spread() -> None:
     frame = counts()
     model = GLM("poisson").fit(frame, "y")
     model.predict_interval(frame[["x", "g"]][:2], of="y")  # no warning: they are errors here
+    assert model.count_alpha_ == 0
     frame["y"] *= np.tile([1, 4, 9], 20)
-    wide = GLM("poisson").fit(frame[["x"]], frame.y)
+    X, y = frame[["x"]], frame.y.to_numpy()
+    wide = GLM("poisson").fit(X, y)
+    assert wide.inference_.pearson_dispersion > 1.5
+    assert wide.predictive_family().response == NegativeBinomial(wide.count_alpha_)
+    low, high = wide.predict_interval(X, 0.9, of="y").T
+    poisson = stats.poisson(wide.predict(X))
+    assert ((low <= y) & (y <= high)).mean() >= 0.87
+    assert ((poisson.ppf(0.05) <= y) & (y <= poisson.ppf(0.95))).mean() < 0.6
+
+
+def test_intervals_for_overdispersed_means_of_counts_warn() -> None:
+    frame = counts()
+    halves = frame.y * np.tile([1.5, 4, 9], 20)
+    wide = GLM("poisson").fit(frame[["x"]], halves)
+    assert wide.count_alpha_ == 0  # what is not whole is no count
     with pytest.warns(NarrowIntervals, match="negative-binomial"):
         wide.predict_interval(frame[["x"]][:2], of="y")
 

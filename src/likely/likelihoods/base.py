@@ -7,6 +7,11 @@
 the Gaussian, μ − y ln μ for the Poisson.  ``Response.log_prob`` keeps every term, at any ψ.
 An example with weight n, whose y is the mean of n outcomes, has dispersion ψ/n.
 
+A whole number has a mass under every response, so that families of counts and of amounts are
+compared on one scale:
+
+    P(y) of a family of counts        P(y − ½ < Y ≤ y + ½) of any other
+
 References
 ----------
 McCullagh & Nelder, Generalized Linear Models, 2nd ed., §2.2 and §2.5.
@@ -27,6 +32,8 @@ from likely.names import check_part, lookup
 
 LINKS_OF_NUMBER = {"power": Power}
 SMALLEST_MEAN = 1e-100  # its cube, the smallest variance of any response, is above 0
+LEAST_MASS = 1e-300  # a mass below it has lost its digits
+LEAST_SHARE = 1e-7  # of a tail: a smaller difference of two has lost half of its digits
 NEAREST_TO_END = 1e-8  # where a search starts when the mean of y is at an end, as with all y = 0
 
 
@@ -83,6 +90,26 @@ class Response(ABC):
     @abstractmethod
     def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
         """log p(y | μ, ψ) with all its terms."""
+
+    def log_mass(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
+        """log P(y − ½ < Y ≤ y + ½) of whole numbers y; of a family of counts log P(Y = y).
+
+        It is a difference of tails on the nearer side.  Where that has no digits left, far out or
+        where Y varies by millions, the mass is the density times the unit, which is then as good.
+        """
+        named = self.distribution(mean, dispersion)
+        if self.target_kind == "count" or self.has_trials or named is None:
+            return self.log_prob(y, mean, dispersion)
+        right = np.greater(y, mean)
+        near = np.where(right, named.sf(y - 0.5), named.cdf(y + 0.5))
+        mass = near - np.where(right, named.sf(y + 0.5), named.cdf(y - 0.5))
+        known = (mass > LEAST_MASS) & (mass > LEAST_SHARE * near)
+        known |= np.less_equal(y, self.means.low)  # where there may be no density
+        inside = np.where(known, np.broadcast_to(mean, np.shape(mass)), y)  # a stand-in, not used
+        with np.errstate(divide="ignore"):  # of a value that the family does not have
+            log_mass = np.log(np.where(known, mass, 1.0))
+        density = self.log_prob(np.where(known, inside, y), mean, dispersion)
+        return np.where(known, log_mass, density)
 
     def or_perfect(
         self,

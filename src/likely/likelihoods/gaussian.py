@@ -5,6 +5,7 @@ from math import inf, pi
 from typing import Any, final
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from likely._typing import Array, Interval
 from likely.likelihoods.base import Likelihood, Response, refuse
@@ -42,6 +43,15 @@ class Gaussian(Response):
             return -log(2 * pi * np.asarray(psi)) / 2 - squares / 2 / psi
 
         return self.or_perfect(usual, y, mean, dispersion)
+
+    def log_mass(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
+        """The mass between y − ½ and y + ½, without cancellation in either tail."""
+        deviation = np.sqrt(dispersion)
+        low, high = (y - 0.5 - mean) / deviation, (y + 0.5 - mean) / deviation
+        right = low > 0  # mirrored: differences of the upper tail would cancel
+        low, high = np.where(right, -high, low), np.where(right, -low, high)
+        top, bottom = log_ndtr(high), log_ndtr(low)
+        return np.asarray(top + np.log(-np.expm1(bottom - top)))
 
     def sample(
         self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0

@@ -3,8 +3,8 @@
 ``PredictiveDistribution`` is the distribution of each of some rows; the coefficients are treated
 as known, so its intervals ignore their uncertainty.
 
-A Gaussian model of counts has as probability its mass between y − ½ and y + ½, because a density
-cannot be compared with a probability.
+A continuous family of whole numbers has as probability its mass between y − ½ and y + ½, because a
+density cannot be compared with a probability.
 """
 
 from collections.abc import Mapping
@@ -12,12 +12,10 @@ from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any, final
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.likelihoods.base import Response
-from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.responses import RESPONSES
 
 
@@ -36,12 +34,11 @@ class PredictiveFamily:
 
     def log_density(self, y: Array, mean: Array, *, counts: bool) -> Array:
         """log p(y | μ); −inf where the mean is not valid for the family."""
-        if counts and isinstance(self.response, Gaussian):
-            return log_mass(y, mean, np.sqrt(self.dispersion))
+        log_prob = self.response.log_mass if counts else self.response.log_prob
         low, high = self.response.means
         valid = (mean > low) & (mean < high)
         inside = np.where(valid, mean, 1.0)
-        return np.where(valid, self.response.log_prob(y, inside, self.dispersion), -np.inf)
+        return np.where(valid, log_prob(y, inside, self.dispersion), -np.inf)
 
     def to_json(self) -> dict[str, Any]:
         response = self.response
@@ -100,12 +97,3 @@ class PredictiveDistribution:
                 "sample are available. Take quantiles of many samples."
             )
         return named
-
-
-def log_mass(y: Array, mean: Array, deviation: float | Array) -> Array:
-    """log of the mass of N(mean, deviation²) between y − ½ and y + ½."""
-    low, high = (y - 0.5 - mean) / deviation, (y + 0.5 - mean) / deviation
-    right = low > 0  # mirrored: differences of the upper tail would cancel
-    low, high = np.where(right, -high, low), np.where(right, -low, high)
-    top, bottom = log_ndtr(high), log_ndtr(low)
-    return np.asarray(top + np.log(-np.expm1(bottom - top)))

@@ -93,6 +93,10 @@ class CompoundDistribution:
                 out[part] = self._below(y[part], rate[part], scale[part], width, steps)
         return np.where(y < 0, 0.0, np.clip(out, 0.0, 1.0)).reshape(shape)
 
+    def sf(self, y: Array | float) -> Array:
+        """P(Y > y), as a difference from 1."""
+        return 1.0 - self.cdf(y)
+
     def ppf(self, share: Any) -> Array:
         """The least y with P(Y ≤ y) ≥ share."""
         rate, scale = np.broadcast_arrays(self.rate, self.scale)
@@ -287,6 +291,9 @@ class Tweedie(Response):
 
     def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
         return self.member.log_prob(y, mean, dispersion)
+
+    def log_mass(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
+        return self.member.log_mass(y, mean, dispersion)
 
     def sample(
         self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0

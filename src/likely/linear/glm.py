@@ -87,12 +87,10 @@ from likely.objectives.linear import LinearObjective
 from likely.objectives.model import ModelObjective, Reduction
 from likely.objectives.overdispersion import (
     AlphaTotals,
-    PoissonTotals,
+    alpha_around_means,
     alpha_totals,
-    best_decade,
     block_count_table,
     first_alpha,
-    gains,
     maximise_alpha,
     no_columns,
     poisson_totals,
@@ -181,6 +179,10 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
     alpha_ : float
         For a negative binomial whose α was estimated; ``summary()`` has its standard error and
         test.
+    count_alpha_ : float
+        Of a Poisson fit to counts that are clearly overdispersed (Pearson's χ²/df above 1.5, not by
+        chance): the α of the negative binomial around the same means; else 0.  Densities of new
+        counts and intervals for y are those of this negative binomial.
     dispersion_ : float
         ψ in Var[y] = ψ V(μ): 1 where the family fixes it, else Pearson's χ² / (n − p).  Standard
         errors, intervals, densities, log-likelihoods and samples use this estimate.
@@ -206,7 +208,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
             "dispersion_": Numbers(float, "not negative"),
             "ml_dispersion_": Numbers(float, "not negative"),
         },
-        {"alpha_": float | None},
+        {"alpha_": float | None, "count_alpha_": Numbers(float, "not negative")},
     )
 
     path_takes = ("offset", "exposure")
@@ -327,6 +329,13 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.separated_, self.library_ = fit.separated, rows.library
         self.dispersion_, self.ml_dispersion_ = fit.dispersion
+        if isinstance(self.likelihood_.response, Poisson):
+            theta = np.append(self.coef_, self.intercept_)
+            blocks = redesigned(rows.blocks, Intercept, len(theta))
+            with rows.executor.session():
+                self.count_alpha_ = alpha_around_means(
+                    self.likelihood_, theta, blocks, rows.executor
+                )
         return self
 
     def open_path(self, rows: PathRows) -> LinearRows:
@@ -371,27 +380,34 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
         if check_interval_of(of, numbers=not likelihood.response.has_trials) == "mean":
             interval = self._mean_interval(X, likelihood.link, level, offset, exposure)
             return np.clip(interval, *likelihood.response.means)
-        if self.standard_errors == "quasi" and likelihood.response.dispersion_is_known:
-            refuse_quasi(likelihood.response.name, self.dispersion_)
+        response = self._response_of_new()
+        counts = response.with_link(likelihood.link)
+        if (
+            self.standard_errors == "quasi"
+            and counts == likelihood
+            and response.dispersion_is_known
+        ):
+            refuse_quasi(response.name, self.dispersion_)
         eta, spread = self._predictor_and_error(X, offset, exposure)
         self._inference().quantile(level)  # a level that is none is refused
-        warn_of_narrow(self._inference())
+        if counts == likelihood:
+            warn_of_narrow(self._inference())
         if isinstance(likelihood.link, Identity) and has_constant_variance(likelihood):
             df = self._inference().df_residual
             return student_interval(eta, spread, self.dispersion_, df, level)
-        return response_interval(likelihood, self._density_dispersion(), eta, spread, level)
+        return response_interval(counts, self._density_dispersion(), eta, spread, level)
 
     def predict_distribution(
         self, X: Any, *, offset: Any = None, exposure: Any = None
     ) -> PredictiveDistribution:
         """The distribution of y given each row: the response around its mean."""
         mean = self.predict(X, offset=offset, exposure=exposure)
-        return PredictiveDistribution(self.likelihood_.response, mean, self._density_dispersion())
+        return PredictiveDistribution(self._response_of_new(), mean, self._density_dispersion())
 
     def predictive_family(self) -> PredictiveFamily | None:
         """The response, with the dispersion of the fit."""
         check_is_fitted(self)
-        return PredictiveFamily.of(self.likelihood_.response, self._density_dispersion())
+        return PredictiveFamily.of(self._response_of_new(), self._density_dispersion())
 
     def deviance(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
@@ -441,6 +457,12 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
         dispersion = () if response.dispersion_is_known else (PlateParameter("ψ"),)
         shape = () if response.shape_is_known else (PlateParameter("α"),)
         return (PlateParameter("β"), *dispersion, *shape)
+
+    def _response_of_new(self) -> Response:
+        """The family of a new y: of a Poisson on overdispersed counts, a negative binomial."""
+        response = self.likelihood_.response
+        alpha = vars(self).get("count_alpha_", 0.0)  # of a file of an earlier version, none
+        return NegativeBinomial(alpha) if alpha > 0 else response
 
     def _density_dispersion(self) -> float:
         """ψ of p(y | x): 1 where it is known, because quasi-likelihoods have no density."""
@@ -566,7 +588,9 @@ class _Profile(NamedTuple):
         """α̂ and the log-likelihood there, from the coefficients of the Poisson if known."""
         theta = self.coefficients(self.poisson.likelihood, None) if theta is None else theta
         at_zero = poisson_totals(self.poisson.likelihood, theta, self.blocks, self.problem.executor)
-        alpha = self.beginning(theta, at_zero)
+        alpha = first_alpha(
+            self.poisson.likelihood, theta, at_zero, self.blocks, self.problem.executor
+        )
         fitted, best, error = self.poisson.likelihood, at_zero.log_likelihood, nan
         if alpha is not None:
             alpha, totals = self.maximise(alpha, theta)
@@ -600,15 +624,6 @@ class _Profile(NamedTuple):
         )
         refuse_if_not_finite(found, self.poisson.rows)
         return found
-
-    def beginning(self, theta: Array, at: PoissonTotals) -> float | None:
-        """The best of several α at the means of the Poisson fit; None if the Poisson is better."""
-        return best_decade(
-            lambda tried: gains(
-                self.poisson.likelihood, theta, tried, self.blocks, self.problem.executor
-            ),
-            first_alpha(at),
-        )
 
     def maximise(self, alpha: float, theta: Array) -> tuple[float, AlphaTotals]:
         """α̂, by a search in which each step is a fit that starts from the previous one."""

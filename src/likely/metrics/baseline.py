@@ -2,14 +2,15 @@
 
     classes     p(k) = share of class k        ordinal alike
     real        N(ȳ, s²)
-    positive    gamma or inverse Gaussian with mean ȳ and dispersion s²/ȳ² or s²/ȳ³: the likelier
-    count       negative binomial with mean ȳ, α by maximum likelihood; at α = 0 the Poisson
+    positive    gamma, inverse Gaussian or Gaussian with mean ȳ: the likeliest
+    count       negative binomial with mean ȳ, α by maximum likelihood (at α = 0 the Poisson), or
+                the mass of N(ȳ, s²) at whole numbers: the likelier
 
 Where rows have exposures eᵢ, the mean of a row is λeᵢ; where they have offsets oᵢ, it is λ + oᵢ.
 Means and dispersions are those of a GLM of the family without columns: Σwy/Σw, and
-Pearson's χ²/(n − 1).  The family of amounts and the spread of counts are estimated: a Poisson
-constant on overdispersed counts, or a gamma on amounts with a heavier tail, would lose to any model
-with the right spread or family, whatever its columns.
+Pearson's χ²/(n − 1).  The families are those of the models that are tried: a Poisson constant on
+overdispersed counts, or a gamma on amounts with a heavier tail, would lose to any model with the
+right spread or family, whatever its columns.
 """
 
 from dataclasses import dataclass
@@ -28,8 +29,8 @@ from likely.metrics.prediction import Prediction, Truth
 from likely.objectives.overdispersion import estimated_shape
 
 FAMILIES: dict[TargetKind, tuple[Response, ...]] = {
-    "count": (NegativeBinomial(),),
-    "positive": (Gamma(), InverseGaussian()),
+    "count": (NegativeBinomial(), Gaussian()),
+    "positive": (Gamma(), InverseGaussian(), Gaussian()),
 }
 LEAST_SPREAD = 1e-12  # of the mean square: rows that are all equal still have a density
 
@@ -42,11 +43,13 @@ class Level:
     response: Response
     mean: float  # of a row with exposure 1
     dispersion: float = 1.0
+    counts: bool = False  # whether whole numbers have masses
 
     def log_density(self, y: Array, exposure: Array | None = None) -> Array:
         mean = self.mean * (np.ones(len(y)) if exposure is None else exposure)
+        log_prob = self.response.log_mass if self.counts else self.response.log_prob
         with np.errstate(divide="ignore"):  # a mean of 0 denies every count but 0
-            return np.asarray(self.response.log_prob(y, mean, self.dispersion))
+            return np.asarray(log_prob(y, mean, self.dispersion))
 
 
 @final
@@ -118,24 +121,30 @@ def best_rate(
     ``response`` is the family, if not the likeliest of the usual ones of the kind.
     """
     families = FAMILIES.get(kind, (Gaussian(),)) if response is None else (response,)
-    levels = [_rate(family, y, weight, exposure) for family in families]
+    counts = kind == "count"
+    levels = [_rate(family, y, weight, exposure, counts=counts) for family in families]
     if len(levels) == 1:
         return levels[0]
     return max(levels, key=lambda level: float(np.dot(weight, level.log_density(y, exposure))))
 
 
-def _rate(family: Response, y: Array, weight: Array, exposure: Array) -> Level:
+def _rate(family: Response, y: Array, weight: Array, exposure: Array, *, counts: bool) -> Level:
     """The rate and the spread of one family."""
-    n = float(weight.sum())
     level = float(np.dot(weight, y)) / float(np.dot(weight, exposure))
-    mean = level * exposure
+    family, dispersion = family_around(family, y, level * exposure, weight)
+    return Level(family, level, dispersion, counts)
+
+
+def family_around(family: Response, y: Array, mean: Array, weight: Array) -> tuple[Response, float]:
+    """A family with its shape and its dispersion, estimated around given means."""
     family = estimated_shape(family, y, mean, weight)
     if family.dispersion_is_known:
-        return Level(family, level)
+        return family, 1.0
+    n = float(weight.sum())
     square = float(np.dot(weight, np.square(mean))) / n
     pearson = float(np.dot(weight, np.square(y - mean) / family.variance(mean)))
     least = LEAST_SPREAD * max(1.0, square) / float(family.variance(np.sqrt(square)))
-    return Level(family, level, max(pearson / max(n - 1, 1.0), least))
+    return family, max(pearson / max(n - 1, 1.0), least)
 
 
 def weighted_median(y: Array, weight: Array) -> float:

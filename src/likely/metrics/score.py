@@ -318,6 +318,27 @@ def score_sentence(title: str, found: Estimate, rows: str, baseline: str = CONST
     return f"{capitalised(title)} {value} on {rows}.{compared}"
 
 
+def right_in_words(accuracy: Estimate | None, always: str | None = None) -> str:
+    """``right for 72 of 100 rows; always saying no is right for 62``; empty of numbers.
+
+    ``always`` is the most frequent class.  The rows are as many as are needed to tell both apart.
+
+    >>> right_in_words(Estimate(0.9962, 0.99, 1.0, 0.9958), "no")
+    'right for 9,962 of 10,000 rows; always saying no is right for 9,958'
+    """
+    if accuracy is None or not isfinite(accuracy.value + accuracy.baseline):
+        return ""
+    ours, theirs = accuracy.value, accuracy.baseline
+    out_of = next(
+        n
+        for n in (100, 1000, 10_000)
+        if n == 10_000 or ((round(n * ours) != round(n * theirs)) and round(n * ours) < n)
+    )
+    name = "the most frequent class" if always is None else always
+    ours, theirs = round(out_of * ours), round(out_of * theirs)
+    return f"right for {ours:,} of {out_of:,} rows; always saying {name} is right for {theirs:,}"
+
+
 def about_median(score: Score) -> str:
     """A sentence on the median as baseline; empty where the baseline is the mean.
 

@@ -2,6 +2,14 @@
 
 at the Poisson   S = ½ Σ w ((y − μ)² − y),  I = ½ Σ w μ²: the score of α = 0 and its variance
 at any α         Σ w (log p − log p_Poisson), and its derivatives in ln α
+
+Quasi-likelihood keeps the means of the Poisson, whose equations need no more than Var[y] ∝ μ, and
+estimates the spread: where φ = Σ w (y − μ)²/μ / (Σ w − p) is clearly above 1, counts around these
+means are taken as negative binomial, with α by maximum likelihood.
+
+References
+----------
+McCullagh & Nelder, Generalized Linear Models, 2nd ed., §9.2 and §6.2.3.
 """
 
 from collections.abc import Callable
@@ -11,6 +19,7 @@ from math import copysign, exp, inf, log
 from typing import NamedTuple, final
 
 import numpy as np
+from scipy.special import chdtrc
 
 from likely._typing import Array
 from likely.compute.executor import Executor
@@ -29,6 +38,8 @@ LEAST_GAIN = 1e-9  # nats above the Poisson: α̂ is then within 5e-5 standard e
 DECREMENT = 1e-14  # nats to the maximum in ln α: within 1.5e-7 standard errors
 LONGEST_STEP = 2.0  # in ln α
 STEPS = 60
+OVERDISPERSED = 1.5  # φ above which a Poisson is clearly too narrow
+BY_CHANCE = 0.05  # p-value of χ² above which φ may be chance
 NARROW = 1e-12  # of a bracket in ln α: no more digits
 
 
@@ -112,6 +123,41 @@ def poisson_totals(
     return executor.sum(partial(_block_poisson, likelihood, theta), blocks)
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class PearsonTotals(FieldwiseAdditive):
+    """How far counts vary around Poisson means."""
+
+    pearson: float  # Σ w (y − μ)²/μ
+    weight: float
+    not_whole: float  # rows that hold no count
+
+
+def alpha_around_means(
+    likelihood: Likelihood, theta: Array, blocks: Blocks, executor: Executor
+) -> float:
+    """α̂ of counts around Poisson means where these are clearly overdispersed; else 0.
+
+    Means of several counts, which need not be whole, have no α here.
+    """
+    found = executor.sum(partial(_block_pearson, likelihood, theta), blocks)
+    df = found.weight - len(theta)
+    if found.not_whole or not (df > 0 and found.pearson > OVERDISPERSED * df):
+        return 0.0
+    if not chdtrc(df, found.pearson) < BY_CHANCE:
+        return 0.0
+    return alpha_at_means(likelihood, theta, blocks, executor)
+
+
+def first_alpha(
+    likelihood: Likelihood, theta: Array, at: PoissonTotals, blocks: Blocks, executor: Executor
+) -> float | None:
+    """The best of several α at the means of a Poisson fit; None if the Poisson is better."""
+    moments = at.score / at.information if at.information > 0 else 0.0
+    about = moments if moments > 0 else at.weight / max(at.count, 1.0)
+    return best_decade(lambda tried: gains(likelihood, theta, tried, blocks, executor), about)
+
+
 def alpha_totals(
     likelihood: Likelihood, theta: Array, alpha: float, blocks: Blocks, executor: Executor
 ) -> AlphaTotals:
@@ -161,24 +207,14 @@ def _step(rho: float, totals: AlphaTotals, before: tuple[float, float] | None) -
 def alpha_at_means(
     likelihood: Likelihood, theta: Array, blocks: Blocks, executor: Executor
 ) -> float:
-    """α̂ of rows at the means of a Poisson fit; 0 where they are not overdispersed."""
+    """α̂ of counts at the means of a Poisson fit; 0 where they are not overdispersed."""
     at = poisson_totals(likelihood, theta, blocks, executor)
-    alpha = best_decade(
-        lambda tried: gains(likelihood, theta, tried, blocks, executor), first_alpha(at)
-    )
-    if alpha is None:
+    begin = first_alpha(likelihood, theta, at, blocks, executor)
+    if begin is None:
         return 0.0
-
-    def totals_at(alpha: float) -> AlphaTotals:
-        return alpha_totals(likelihood, theta, alpha, blocks, executor)
-
-    return maximise_alpha(totals_at, alpha).alpha
-
-
-def first_alpha(at: PoissonTotals) -> float:
-    """The estimate by moments; 1 over the mean where it is not above 0."""
-    moments = at.score / at.information if at.information > 0 else 0.0
-    return moments if moments > 0 else at.weight / max(at.count, 1.0)
+    return maximise_alpha(
+        lambda alpha: alpha_totals(likelihood, theta, alpha, blocks, executor), begin
+    ).alpha
 
 
 def alpha_of_means(y: Array, mean: Array, weight: Array) -> float:
@@ -223,6 +259,15 @@ def _block_poisson(likelihood: Likelihood, theta: Array, block: Block) -> Poisso
         weighted_sum(block.weight, Poisson().log_prob(y, mean)),
         weighted_sum(block.weight, y),
         weighted_sum(block.weight, np.ones(len(y))),
+    )
+
+
+def _block_pearson(likelihood: Likelihood, theta: Array, block: Block) -> PearsonTotals:
+    y, mean = _counts_and_means(likelihood, theta, block)
+    return PearsonTotals(
+        weighted_sum(block.weight, np.square(y - mean) / mean),
+        weighted_sum(block.weight, np.ones(len(y))),
+        float((y != np.floor(y)).sum()),
     )
 
 

@@ -293,6 +293,7 @@ def _saved_score(run: "Run", score: "FinalScore") -> Path:
 
 
 def _verdict_on_run(run: "Run", score: "FinalScore") -> "Verdict | None":
+    from likely.workbench.comparison.records import comparisons_in
     from likely.workbench.verdict.checks import evidence_in_run
     from likely.workbench.verdict.verdict import verdict_on
 
@@ -303,6 +304,7 @@ def _verdict_on_run(run: "Run", score: "FinalScore") -> "Verdict | None":
         held=folder.validation(),
         final=score,
         effects=folder.effects(),
+        comparisons=comparisons_in(folder.path),
     )
     return verdict_on(evidence)
 

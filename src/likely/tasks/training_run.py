@@ -372,11 +372,15 @@ def run_facts(caller: Caller, trained: TrainedModel, found: "Look | None") -> di
 def _verdict(
     trained: TrainedModel, found: "Look | None", effects: "ColumnEffects | None"
 ) -> "Verdict | None":
+    from likely.workbench.comparison.records import comparisons_in
     from likely.workbench.verdict.checks import evidence_in_run
     from likely.workbench.verdict.verdict import verdict_on
 
     facts = {**trained.facts, "findings": findings_kept(trained.data, found)}
-    return verdict_on(evidence_in_run(facts, held=trained.validation, effects=effects))
+    seal = trained.data.seal
+    comparisons = () if seal is None else comparisons_in(seal.path)
+    held = trained.validation
+    return verdict_on(evidence_in_run(facts, held=held, effects=effects, comparisons=comparisons))
 
 
 def findings_kept(data: "Dataset", found: "Look | None") -> list[dict[str, Any]]:

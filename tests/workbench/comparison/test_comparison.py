@@ -18,7 +18,7 @@ import likely as lk
 from likely.errors import InvalidInput, UnknownName, UnseenCategories
 from likely.workbench.comparison.comparison_text import text_of
 from likely.workbench.data.opening import dataset
-from likely.workbench.models.registry import entries_for
+from likely.workbench.models.registry import entries_for_task
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.scoring.cross_validation import merged_fits
 from tests.machine import costs_at_most, import_libraries
@@ -62,7 +62,9 @@ def by_hand(estimator, frame, folds):
 def test_every_kind_is_compared_with_its_models_and_the_baseline(kind):
     found = lk.compare(mixed(kind=kind), "y", folds=3, repeats=1)
     assert found.task.kind == kind
-    assert {each.name for each in found.entries} == {each.name for each in entries_for(kind)}
+    assert {each.name for each in found.entries} == {
+        each.name for each in entries_for_task(found.task)
+    }
     assert not found.failed
     assert found.best.name != "constant"
     assert found.best.against_best is None

@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 from likely.errors import InvalidInput, UnknownName
 from likely.workbench.data.roles import Roles
 from likely.workbench.data.task import task_for_models, task_of
+from likely.workbench.models.registry import entries_for_task
 
 MANY = 200
 
@@ -133,8 +134,26 @@ def test_large_and_mostly_different_whole_numbers_are_amounts_and_it_is_said(nam
     task = task_of(pa.table({"y": AMOUNTS[name]}), "y")
     assert task.kind == "positive"
     assert "not as counts; use kind='count'" in task.doubt
-    with_zero = task_of(pa.table({"y": np.append(AMOUNTS[name], 0)}), "y")
-    assert with_zero.kind == "real"
+
+
+@pytest.mark.parametrize("name", AMOUNTS)
+def test_whole_amounts_with_a_zero_are_scored_by_masses_beside_models_of_amounts(name):
+    task = task_of(pa.table({"y": np.append(AMOUNTS[name], 0)}), "y")
+    assert (task.kind, task.with_zeros, task.beside) == ("count", True, frozenset())
+    tried = {each.name for each in entries_for_task(task)}
+    assert {"linear", "glm-negative-binomial", "glm-tweedie"} <= tried
+
+
+def test_counts_above_0_are_tried_with_models_of_amounts_and_a_kind_that_is_given_alone():
+    table = pa.table({"y": COUNTS["days in hospital, as in medpar"]})
+    task = task_of(table, "y")
+    assert task.beside == {"positive"}
+    assert "the probability of each whole number" in task.doubt
+    tried = {each.name for each in entries_for_task(task)}
+    assert {"linear", "glm-poisson", "glm-gamma"} <= tried
+    forced = entries_for_task(task_of(table, "y", kind="count"))
+    assert "glm-gamma" not in {each.name for each in forced}
+    assert task_of(table, "y", kind="positive").kind == "positive"
 
 
 @pytest.mark.parametrize("name", COUNTS)

@@ -37,7 +37,13 @@ def test_counts_more_spread_than_the_poisson_get_a_negative_binomial():
     level = best_level("count", wide.astype(float), np.ones(4000))
     assert level.response.name == "negative-binomial"
     assert_allclose(level.response.alpha, 0.5, rtol=0.1)  # 1/2 by construction; 4,000 draws
-    assert best_level("count", narrow.astype(float), np.ones(4000)).response.name == "poisson"
+    even = rng.poisson(8.0, 4000).astype(float)
+    assert best_level("count", even, np.ones(4000)).response.name == "poisson"
+    level_of_narrow = best_level("count", narrow.astype(float), np.ones(4000))
+    assert level_of_narrow.response.name == "gaussian"  # by masses, as a binomial varies less
+    gaussian = stats.norm(narrow.mean(), narrow.std(ddof=1))
+    masses = gaussian.cdf(narrow + 0.5) - gaussian.cdf(narrow - 0.5)
+    assert_allclose(level_of_narrow.log_density(narrow.astype(float)), np.log(masses), rtol=1e-6)
     poisson = stats.poisson(wide.mean()).logpmf(wide).mean()
     assert level.log_density(wide.astype(float)).mean() > poisson + 0.5
 

@@ -54,6 +54,9 @@ def every_pair():
 @pytest.mark.parametrize(("kind", "name"), every_pair())
 def test_every_model_fits_its_targets_and_every_metric_reads_its_answer(kind, name):
     table, task = example(kind)
+    if MODELS[name].for_zeros and kind == "real":  # no amount is below 0
+        amounts = np.maximum(table.column("y").to_numpy(), 0.0)
+        table = table.set_column(2, "y", pa.array(amounts))
     model = MODELS[name].build(task, seed=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", likely.errors.LikelyWarning)

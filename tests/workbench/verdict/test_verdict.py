@@ -14,14 +14,16 @@ from likely.numerics.intervals import Estimate
 from likely.output.formatting import percent
 from likely.sealing.final_score import FinalScore
 from likely.workbench.scoring.paired import lone_rows, paired_differences
+from likely.workbench.scoring.reference import Reference
 from likely.workbench.scoring.validation import Validation
-from likely.workbench.verdict.checks import Evidence, important_columns
+from likely.workbench.verdict.checks import Evidence, evidence_in_run, important_columns
 from likely.workbench.verdict.verdict import (
     MISTAKEN,
     RULES,
     UNEXPLAINED,
     better_metrics,
     verdict_on,
+    worse_metrics,
 )
 
 DOCS = Path(__file__).parents[3] / "docs" / "verdict.rst"
@@ -271,6 +273,32 @@ def test_a_score_of_an_earlier_model_has_no_verdict():
     score = classes().score
     assert verdict_on(Evidence(score, final(score, of_this_model=False))) is None
     assert verdict_on(Evidence()) is None
+
+
+def comparison_with(gain, low, *, r2=0.5):
+    found = Reference({"glm-poisson": Estimate(gain, low, 2 * gain - low, 0.0)}, 400, r2=r2)
+    return {"reference": replace(found, columns=("hr", "work"), pairs=(("hr", "work"),)).to_json()}
+
+
+def test_reference_a_boosted_gain_that_is_clear_and_worth_it_warns_and_names_columns():
+    of_run = {"model": "glm-poisson", "scores": numbers().score.to_json()}
+    seen = evidence_in_run(of_run, comparisons=[comparison_with(0.3, 0.2)])
+    assert "reference" in judged(seen)
+    assert "'hr', 'work' carry it (also as a product: hr × work)" in seen.missed
+    assert verdict_on(seen).severity == "warn"
+    for silent in (comparison_with(0.3, -0.1), comparison_with(0.04, 0.03), {"reference": None}):
+        assert not evidence_in_run(of_run, comparisons=[silent]).missed
+    assert not evidence_in_run(of_run, comparisons=[comparison_with(0.3, 0.2, r2=-0.1)]).missed
+    other = {**of_run, "model": "linear"}
+    assert not evidence_in_run(other, comparisons=[comparison_with(0.3, 0.2)]).missed
+
+
+def test_other_metrics_an_infinite_deviance_of_means_that_are_clearly_better_is_no_reason():
+    """A Gaussian of counts has means below 0, where a Poisson deviance does not exist."""
+    endless = Estimate(np.inf, np.nan, np.nan, 2.0)
+    good, bad = Estimate(0.9, 0.85, 0.95, 0.0), Estimate(-0.9, -3.0, 1.0, 0.0)
+    assert worse_metrics({"poisson-deviance": endless, "r2": good}) == []
+    assert worse_metrics({"poisson-deviance": endless, "r2": bad}) == ["poisson-deviance"]
 
 
 def test_every_rule_has_a_test():

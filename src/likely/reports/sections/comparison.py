@@ -35,6 +35,7 @@ from likely.runs.folder import RunFacts
 from likely.workbench.comparison.records import Record, models_in
 from likely.workbench.data.folds import split_text
 from likely.workbench.models.registry import BASELINE, MODELS
+from likely.workbench.scoring.reference import reference_from_json
 
 TITLE = "Comparison"
 MOST_DRAWN = 20
@@ -87,6 +88,19 @@ def _one(found: Record, kind: str | None) -> list[Block]:
         blocks.append(
             Text(f"Clearly worse than the baseline, not to be used: {names}.", small=True)
         )
+    blocks += [
+        Remark(
+            f"Its means are worse than a constant's: {'; '.join(each['worse_by'])}. It is not "
+            "called the best, whatever its score, and not to be used.",
+            badge="not to be used",
+            title=each["model"],
+        )
+        for each in entries
+        if each.get("worse_by")
+    ]
+    reference = reference_from_json(found.get("reference"))
+    if reference is not None and reference.is_missed_by(found["best"]):
+        blocks.append(Remark(reference.about(found["best"])))
     blocks += [Remark(each["problem"], badge="failed", title=each["model"]) for each in failed]
     blocks += [
         Text(f"Models that take no {role}, not tried: {', '.join(names)}.", small=True)

@@ -8,7 +8,14 @@ import numpy as np
 
 from likely.metrics import METRICS, Estimate, Score
 from likely.metrics.registry import LOSSES
-from likely.metrics.score import about_median, groups_text, score_sentence, title_of, why_dashes
+from likely.metrics.score import (
+    about_median,
+    groups_text,
+    right_in_words,
+    score_sentence,
+    title_of,
+    why_dashes,
+)
 from likely.numerics.intervals import NO_ESTIMATE, measures_from_json
 from likely.output.formatting import (
     DASH,
@@ -38,6 +45,10 @@ from likely.workbench.scoring.validation import Validation
 from likely.workbench.verdict.checks import evidence_in_run
 from likely.workbench.verdict.verdict import Verdict, verdict_on
 
+NATS = (
+    "Log loss is −log of the probability given to the class that occurred, on average, in nats: "
+    "0 is certain and right, 0.69 is a fair coin."
+)
 ROOM = 0.08  # on both sides of the marks, as a share of their distance
 EDGE = 0.25  # of the ruler: here names lean inwards
 
@@ -64,7 +75,8 @@ def verdict(facts: RunFacts) -> Section | LeftOut:
     found = verdict_of(facts)
     if found is None:
         return LeftOut("Result", "the run has no score, because no rows were held out")
-    text = " ".join(filter(None, [found.sentence, found.judgement, _flattery(facts)]))
+    parts = [_right(facts), found.sentence, found.judgement, _flattery(facts)]
+    text = " ".join(filter(None, parts))
     remark = Remark(text, tone=found.tone)
     blocks: list[Block] = [remark]
     if found.judged is not None and isfinite(sum(found.score)):
@@ -75,6 +87,20 @@ def verdict(facts: RunFacts) -> Section | LeftOut:
     if score is not None:
         blocks.append(metrics_table(facts, score))
     return Section("verdict", "Result", tuple(blocks))
+
+
+def _right(facts: RunFacts) -> str:
+    """How often the model is right, on the rows of the verdict; empty of numbers."""
+    score, validation = score_of_run(facts), facts.validation
+    measures = {} if score is None else score.estimates
+    if facts.final is not None:
+        measures = measures_from_json(facts.final.get("measures", ()))
+    always = None
+    if validation is not None and validation.has_classes:
+        weight = np.bincount(validation.truth.y, validation.truth.weights)
+        always = validation.labels[int(weight.argmax())]
+    said = right_in_words(measures.get("accuracy"), always)
+    return f"{capitalised(said)}." if said else ""
 
 
 def verdict_of(facts: RunFacts) -> ScoreVerdict | None:
@@ -103,6 +129,7 @@ def _judged(facts: RunFacts, final: FinalScore | None = None) -> Verdict | None:
         held=facts.validation,
         final=final,
         effects=facts.effects,
+        comparisons=facts.comparisons,
     )
     return verdict_on(evidence)
 
@@ -222,6 +249,8 @@ def metrics_table(facts: RunFacts, score: Score) -> TableBlock:
     first = (SEALED, f"{level} interval", "baseline") if sealed else ()
     head = ("metric", *first, HELD, "95 % interval", "baseline")
     caption = [_held(facts, score), "↓ lower is better, ↑ higher is better."]
+    if "log-loss" in score.estimates:
+        caption.append(NATS)
     if validation is not None:
         caption += _about_two(validation)
     caption += filter(

@@ -23,7 +23,13 @@ from likely.output.formatting import capitalised
 from likely.output.pictures import intervals_along_side
 from likely.output.progress import stage
 from likely.sealing.folder import SealFolder
-from likely.workbench.comparison.comparison_entry import ChosenModels, Entry, Tally, suited_models
+from likely.workbench.comparison.comparison_entry import (
+    ChosenModels,
+    Entry,
+    Tally,
+    n_prepared_columns,
+    suited_models,
+)
 from likely.workbench.comparison.comparison_text import html_of, text_of
 from likely.workbench.comparison.records import keep_comparison
 from likely.workbench.data.dataset import Dataset
@@ -38,6 +44,7 @@ from likely.workbench.preparation.prepared import Prepared, prepared
 from likely.workbench.scoring.cross_validation import Loop, cross_validate_all
 from likely.workbench.scoring.paired import standings
 from likely.workbench.scoring.predictions import metric_of_models
+from likely.workbench.scoring.reference import Reference, costs_little, reference_of
 
 
 @final
@@ -68,6 +75,9 @@ class Comparison:
         The file in which it is saved for the report: that of the seal, if it could be written.
     doubts : tuple of Finding
         Leaks and near copies, with which every score is too good: no model is then called better.
+    reference : Reference or None
+        What gradient boosting gains over the models, where no model was named and it costs little.
+        It is never one of the entries.
     """
 
     entries: tuple[Entry, ...]
@@ -81,6 +91,7 @@ class Comparison:
     remarks: tuple[str, ...] = ()
     kept: tuple[Path, ...] = ()
     doubts: tuple[Finding, ...] = ()
+    reference: Reference | None = None
 
     @property
     def best(self) -> Entry:
@@ -199,6 +210,7 @@ class Comparison:
             "left_out": list(self.left_out),
             "unable": {role: list(names) for role, names in self.unable.items()},
             "unseen_classes": list(self.unseen),
+            "reference": None if self.reference is None else self.reference.to_json(),
             "findings": [each.facts() for each in self.doubts],
             "notes": [*self.remarks, *self.rows.notes, *map(str, self.doubts)],
         }
@@ -322,6 +334,11 @@ def compare(
         remarks=(*remarks, *chosen.too_long, *chosen.unread),
         doubts=flattering_findings(rows),
     )
+    if models is None and costs_little(rows, n_prepared_columns(rows)):
+        losses = {name: t.losses for name, t in tallies.items() if t.losses is not None}
+        best = (compared.best.name, compared.best.estimator)
+        boosted = reference_of(rows, plan, losses, best, seed=seed) if best[0] in losses else None
+        compared = replace(compared, reference=boosted)
     return compared if rows.seal is None else _saved(compared, rows.seal)
 
 
@@ -355,6 +372,7 @@ def _ranked(entries: list[Entry], metric: Metric, test_per_train: float) -> tupl
         better=metric.better,
         baseline=BASELINE,
         test_per_train=test_per_train,
+        never_best=[name for name, each in scored.items() if each.worse_by],
     )
     tested = [
         replace(

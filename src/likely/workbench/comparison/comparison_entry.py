@@ -31,12 +31,13 @@ from likely.output.formatting import all_listed, listed
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.roles import ARGUMENTS
 from likely.workbench.models.model_entry import ModelEntry
-from likely.workbench.models.registry import BASELINE, entries_for, entry_of_estimator
+from likely.workbench.models.registry import BASELINE, entries_for_task, entry_of_estimator
 from likely.workbench.preparation.choices import needs_of
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.scoring.cross_validation import Repeat, without_metric
 from likely.workbench.scoring.held_out import OwnBaseline
 from likely.workbench.scoring.paired import DecisiveRows, Paired, lone_rows
+from likely.workbench.verdict.checks import worse_means
 
 MOST_WORK = 2e13  # multiplications of all fits of a model
 WORK_A_SECOND = 2e10  # of a processor core, roughly
@@ -63,6 +64,7 @@ class Entry:
     metric: str = ""  # the one that orders the models; a model may not have it
     own: OwnBaseline | None = None  # the constant of its own family, where that is another one
     lone: DecisiveRows | None = None  # rows without which it would be clearly better
+    worse_by: tuple[str, ...] = ()  # by what its means are worse than a constant's: never the best
 
     @property
     def worse_than_baseline(self) -> bool:
@@ -119,6 +121,7 @@ class Entry:
             "baseline_link": None if self.score is None else self.score.baseline_link,
             **gain_to_json(gain),
             "own_baseline": None if self.own is None else self.own.to_json(),
+            "worse_by": list(self.worse_by),
             "lone_rows": None if self.lone is None else self.lone.to_json(),
             "folds": self.per_fold.tolist(),
             "others": self.others,
@@ -147,6 +150,8 @@ class Tally:
     without: str = ""  # why it has no score by the main metric
     own: list[OwnBaseline] = field(default_factory=list)  # of each repeat, where it is another one
     lone: DecisiveRows | None = None  # of the first repeat
+    worse_by: tuple[str, ...] = ()  # of the first repeat in which it is
+    losses: Array | None = None  # in nats, of each row of the table, in the first repeat
 
     def take(self, found: Repeat, metrics: Sequence[Metric]) -> None:
         self.warnings += [text for text in found.warnings if text not in self.warnings]
@@ -161,6 +166,10 @@ class Tally:
             self.problem = f": {self.without}"
             return
         self.scores.append(held.score(metrics))
+        self.worse_by = self.worse_by or worse_means(held)
+        if len(self.scores) == 1 and held.prediction.in_nats:
+            self.losses = np.full(int(held.row.max()) + 1, nan)
+            self.losses[held.row] = held.prediction.losses(held.truth)
         none = np.full(len(np.unique(held.fold)), nan)
         self.per_fold.append(held.by_fold(main) if suited else none)
         self.seconds += found.seconds
@@ -188,6 +197,7 @@ class Tally:
             metric=self.metric,
             own=self._own_baseline(),
             lone=self.lone,
+            worse_by=self.worse_by,
         )
 
     def _own_baseline(self) -> OwnBaseline | None:
@@ -230,7 +240,7 @@ class ChosenModels(NamedTuple):
 def suited_models(rows: Dataset, *, everything: bool, n_fits: int) -> ChosenModels:
     """The models that suit the task, and can be fitted that often in a reasonable time."""
     kind, roles = rows.settled.kind, rows.roles.given()
-    suited = entries_for(kind, everything=True)
+    suited = entries_for_task(rows.settled, everything=True)
     unable = {
         role: names
         for role in roles
@@ -244,7 +254,8 @@ def suited_models(rows: Dataset, *, everything: bool, n_fits: int) -> ChosenMode
             f"({', '.join(names)} do not). Leave it out, or give the kind of the target (--kind) "
             "if it holds counts or amounts."
         )
-    chosen = [each for each in entries_for(kind, everything=everything) if each in able]
+    tried = entries_for_task(rows.settled, everything=everything)
+    chosen = [each for each in tried if each in able]
     if not everything and len(rows.source.names) > MOST_COLUMNS:
         chosen = [each for each in chosen if each.name not in OF_PAIRS]
     slow = tuple(each.name for each in able if each not in chosen)

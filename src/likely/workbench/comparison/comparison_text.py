@@ -11,7 +11,7 @@ import numpy as np
 
 from likely.kinds import target_in_words
 from likely.metrics.registry import main_metric
-from likely.metrics.score import GAIN, UNIT, why_dashes
+from likely.metrics.score import GAIN, UNIT, right_in_words, why_dashes
 from likely.numerics.intervals import clearly_better
 from likely.output.formatting import (
     WIDEST,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from likely.workbench.comparison.comparison_entry import Entry
 
 UNSEEN = ("Categories not seen in training", "Categories that the fit did not see")
+NOTABLE = 0.1  # of R², between models that the likelihood does not tell apart
 CLEAR = 0.05  # a difference with a smaller p is called clear
 
 
@@ -72,11 +73,10 @@ def titles(found: "Comparison") -> list[str]:
     what = target_in_words(task.kind, len(task.classes) if task.has_classes else None)
     repeats = f", repeated {folds.repeats} times" if folds.repeats > 1 else ""
     how = f"{folds.n_folds} folds{repeats}{split_text(rows.group, rows.by_time)}"
-    doubt = [task.doubt] if task.doubt else []
     roles = "".join(f", {role} {name}" for role, name in rows.roles.given().items())
     return [
         f"{rows.label}: {rows.table.num_rows:,} rows, target {task.target} ({what}){roles}.",
-        *doubt,
+        *filter(None, [right_of_classes(found), task.doubt]),
         f"Cross-validated {found.metric.title}, {found.metric.better} is better: {how}. "
         "The 95 % interval is computed from the held-out rows; p is from the paired t-test over "
         "folds, corrected for training sets that share rows.",
@@ -94,6 +94,9 @@ def table_of(found: "Comparison") -> list[list[str]]:
 def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
     """The conclusions, with their limits."""
     parts = [_verdict(found, in_terminal), *_about_near(found), *_about_worse(found)]
+    parts += _about_means(found)
+    if found.reference is not None:
+        parts += filter(None, [found.reference.about(found.best.name)])
     parts += _about_lone_rows(found)
     parts += [*_about_links(found), *found.remarks, *found.rows.notes, *map(str, found.doubts)]
     failures = _once(found, lambda each: filter(None, [each.problem]))
@@ -129,19 +132,31 @@ def _about_near(found: "Comparison") -> list[str]:
         k
         for k, each in enumerate(found.entries)
         if k and k != place and each.against_best is not None and each.against_best.p >= CLEAR
-        if not each.worse_than_baseline  # named by _about_worse
+        if not (each.worse_than_baseline or each.worse_by)  # named by others
     ]
+    closer = [found.entries[k] for k in near if _r2(found.entries[k]) > _r2(found.best) + NOTABLE]
     above = listed([names[k] for k in near if k < place], 60)
     below = listed([names[k] for k in near if k > place], 60)
     parts = []
     if above:
         parts.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {above}.")
+    if closer:
+        first = max(closer, key=_r2)
+        parts.append(
+            f"{first.name} predicts the means better: R² {number(_r2(first))} against "
+            f"{number(_r2(found.best))}."
+        )
     if below:
         parts.append(
             f"Below the baseline, though the folds do not show them clearly worse than "
             f"{found.best.name} (p ≥ {CLEAR}): {below}."
         )
     return parts
+
+
+def _r2(each: "Entry") -> float:
+    """R² of numbers; of classes 0, for none predicts a mean."""
+    return each.others.get("r2", 0.0)
 
 
 def _about_worse(found: "Comparison") -> list[str]:
@@ -152,6 +167,22 @@ def _about_worse(found: "Comparison") -> list[str]:
     names, them = listed([each.name for each in worse], 60), "it" if len(worse) == 1 else "them"
     text = f"Clearly worse than the baseline (constant), do not use {them}: {names}."
     return [text, *(_about_family(each) for each in worse if each.own is not None)]
+
+
+def _about_means(found: "Comparison") -> list[str]:
+    """The models that are not called the best although they score well, and why."""
+    sign = 1 if found.metric.better == "higher" else -1
+    texts = []
+    for each in found.entries:
+        if each.worse_by:
+            above = sign * (each.value - found.best.value) > 0
+            score = f"a better {found.metric.title} ({number(each.value)}) than {found.best.name}"
+            first = f"{each.name} has {score}, but is not called the best" if above else each.name
+            texts.append(
+                f"{first}: its means are worse than a constant's ({'; '.join(each.worse_by)}). "
+                "Do not use it."
+            )
+    return texts
 
 
 def _about_lone_rows(found: "Comparison") -> list[str]:
@@ -215,6 +246,14 @@ def _verdict(found: "Comparison", in_terminal: bool) -> str:
         return "No model could be scored except the baseline (constant)."
     if best.score is None or not isfinite(best.value):
         return f"No model has a finite {found.metric.title}, so none can be called the best."
+    sign = 1 if found.metric.better == "higher" else -1
+    if best.name == BASELINE and any(
+        each.worse_by and sign * (each.value - best.value) > 0 for each in found.entries
+    ):
+        return (
+            "No model is called better than the baseline (constant): those that score better "
+            "predict worse means than a constant."
+        )
     if best.name == BASELINE:
         gained = any(each.score and each.score.better_than_baseline for each in found.entries)
         learned = _learned_otherwise(found)
@@ -230,19 +269,33 @@ def _verdict(found: "Comparison", in_terminal: bool) -> str:
     sealed = in_terminal and found.rows.sealed
     advice = "run likely final on the sealed rows" if sealed else "score it on sealed rows"
     unit = UNIT if best.score.in_nats and not _of_gain(found) else ""
+    but = "" if better else _learned_otherwise(found, best)
+    but += f"{_doubted(found)}{_contradicted(best)}"
     return (
         f"Best: {best.name}, {word} than the baseline: the {GAIN}{unit} is "
-        f"{estimate(*best.score.gain[:3])}.{_doubted(found)}{_contradicted(best)} It was chosen on "
+        f"{estimate(*best.score.gain[:3])}.{but} It was chosen on "
         f"these folds, so its score is slightly optimistic; {advice} for an unbiased score."
     )
 
 
-def _learned_otherwise(found: "Comparison") -> str:
+def right_of_classes(found: "Comparison") -> str:
+    """How often the best model and the most frequent class are right; empty of numbers."""
+    task, score = found.task, found.best.score
+    if not task.has_classes or score is None or found.best.name == BASELINE:
+        return ""
+    codes = task.codes(found.rows.table)
+    weight = np.ones(len(codes)) if found.rows.weights is None else found.rows.weights
+    share = np.bincount(codes[codes >= 0], weight[codes >= 0], minlength=len(task.classes))
+    said = right_in_words(score.estimates.get("accuracy"), str(task.classes[int(share.argmax())]))
+    return f"The best model, {found.best.name}, is {said}." if said else ""
+
+
+def _learned_otherwise(found: "Comparison", only: "Entry | None" = None) -> str:
     """A sentence about a model that is clearly better than the baseline by another metric."""
     if found.doubts:
         return ""
     n_models = max(sum(each.name != BASELINE for each in found.entries), 1)
-    for each in found.entries:
+    for each in found.entries if only is None else (only,):
         measures = {} if each.score is None or each.name == BASELINE else each.score.estimates
         n_rows = each.score.n_rows if each.score else 0
         better = better_metrics(measures, n_rows, n_models=n_models)

@@ -117,7 +117,10 @@ def _joined(before: Record, after: Record) -> Record:
     ranked = _ranked(entries, after)
     slow = (name for each in (before, after) for name in each.get("left_out") or ())
     left_out = [name for name in dict.fromkeys(slow) if name not in entries]
-    return {**after, "models": ranked, "best": ranked[0]["model"], "left_out": left_out}
+    reference = after.get("reference") or before.get("reference")
+    best = ranked[0]["model"]
+    found = {"models": ranked, "best": best, "left_out": left_out, "reference": reference}
+    return {**after, **found}
 
 
 def _ranked(entries: Mapping[str, Record], about: Record) -> list[Record]:
@@ -133,6 +136,7 @@ def _ranked(entries: Mapping[str, Record], about: Record) -> list[Record]:
         better=about["better"],
         baseline=BASELINE,
         test_per_train=float(about.get("test_per_train") or 1 / (int(about["folds"]) - 1)),
+        never_best=[name for name, each in scored.items() if each.get("worse_by")],
     )
     tested = [
         {

@@ -4,13 +4,17 @@ text, Booleans, categories         two of them: binary; more: classes; with an o
 whole numbers, few and repeated    binary or classes
 whole numbers from 0 up            count
 such numbers with an exposure      count, also if they are few and repeated
-such numbers that are amounts      positive or real, by the next two lines
+such numbers that are amounts      positive, if none is 0
 numbers above 0                    positive
 other numbers                      real
 
 Prices, populations and salaries are whole numbers, but amounts: they are large (2,000 and more),
 their variance is far above their mean, and they are mostly different (as many as half of the rows,
 or more than 500 values) or mostly round (multiples of 10).  Hospital days are not.
+
+Whether whole numbers are counts, amounts or other numbers need not be known: as counts they are
+scored by the probability of each whole number, on which scale models of all three are compared
+(``Task.beside``, and ``Task.with_zeros`` for amounts of which some are 0).
 
 The rule uses only the target and the roles of other columns, and ``reason`` says what it found;
 ``kind`` overrides it.  Where the values could mean something else, ``doubt`` says so, and how to
@@ -34,7 +38,7 @@ from likely.kinds import CLASS_KINDS, IN_WORDS, TARGET_KINDS, TargetKind
 from likely.output.formatting import all_listed
 from likely.workbench.data.roles import Roles
 from likely.workbench.models.model_entry import ModelEntry
-from likely.workbench.models.registry import BASELINE, entries_of
+from likely.workbench.models.registry import AMOUNTS, BASELINE, entries_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,6 +61,8 @@ class Task:
     order: tuple[Any, ...] | None = None  # of an ordinal task, from lowest to highest
     reason: str = ""  # why it is this kind; empty where the kind was given
     doubt: str = ""  # a sentence, where the values could mean something else
+    beside: frozenset[TargetKind] = frozenset()  # other kinds whose models are tried too
+    with_zeros: bool = False  # whether it holds amounts of which some are 0
     text: str = ""  # "beside" where other columns hold text too, "alone" where all of them do
 
     @property
@@ -295,15 +301,21 @@ def _whole(seen: TargetValues) -> Task:
         )
         reason = f"the target holds {n} different whole numbers, each in many rows"
         return _classes(seen, reason, "" if n == 2 else doubt)
-    if seen.values[0] >= 0 and seen.are_amounts:
+    if seen.values[0] > 0 and seen.are_amounts:
         return _amounts(seen)
-    if seen.values[0] >= 0:
-        other = "'positive' or 'real'" if seen.values[0] > 0 else "'real'"
-        doubt = f"Whole numbers from 0 up: taken as counts; use kind={other} (--kind) if measured."
-        return Task(
-            "count", seen.target, reason="the target holds whole numbers from 0 up", doubt=doubt
-        )
-    return _measured(seen)
+    if seen.values[0] < 0:
+        return _measured(seen)
+    above = seen.values[0] > 0
+    tried = "counts, of amounts and of numbers" if above else "counts and of numbers"
+    return Task(
+        "count",
+        seen.target,
+        reason="the target holds whole numbers from 0 up",
+        doubt=f"Whole numbers from 0 up, counted or measured: models of {tried} are compared by "
+        "the probability of each whole number; kind= (--kind) decides for one.",
+        beside=AMOUNTS if above else frozenset(),
+        with_zeros=seen.are_amounts,
+    )
 
 
 def _with_roles(found: Task, seen: TargetValues, roles: Roles) -> Task:

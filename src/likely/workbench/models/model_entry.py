@@ -89,6 +89,7 @@ class ModelEntry:
     cost: Cost = "low"
     settings: Mapping[str, Any] = field(default_factory=dict)  # constructor arguments
     also: frozenset[TargetKind] = frozenset()  # kinds that it can predict where it is named
+    for_zeros: bool = False  # whether it is tried for amounts of which some are 0
     streams: bool = False  # whether it can be fitted to a file larger than memory, as it is
     missing: bool = False  # whether it takes missing cells as they are
     space: Dimensions | None = None  # which settings are worth searching
@@ -317,7 +318,7 @@ class ModelEntry:
         return model.set_params(**inside) if inside else model
 
     def _refuse_other_kind(self, task: "Task") -> None:
-        if task.kind in self.suits:
+        if not self.suits.isdisjoint({task.kind, *task.beside}):
             return
         from likely.workbench.models.registry import BASELINE, entries_for
 

@@ -14,7 +14,7 @@ searched.
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from likely.errors import InvalidInput
 from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TARGET_KINDS, TargetKind
@@ -40,9 +40,13 @@ from likely.workbench.models.model_entry import (
     class_at,
 )
 
+if TYPE_CHECKING:
+    from likely.workbench.data.task import Task
+
 BASELINE = "constant"
-MEASURED: frozenset[TargetKind] = NUMBER_KINDS - {"count"}  # a Gaussian may describe them
-COUNTED: frozenset[TargetKind] = frozenset({"count"})  # where it is named: a Gaussian does not
+MEASURED: frozenset[TargetKind] = NUMBER_KINDS - {"count"}
+COUNTED: frozenset[TargetKind] = frozenset({"count"})  # where it is named
+AMOUNTS: frozenset[TargetKind] = frozenset({"positive"})
 SEVERAL: frozenset[TargetKind] = frozenset({"classes", "ordinal"})
 
 PATH = {"n_penalties": 15, "cv": 3}  # a coarse path: each fold of a comparison fits all of it
@@ -55,6 +59,7 @@ NETWORKS = {  # a validation loss may stay level for twenty epochs and fall agai
     "learning_rate": 3e-3,
     "n_networks": 5,
 }
+RIDGE = {"l2": 1.0}  # weak, on standardised columns: a log link without a penalty runs away
 COUNTS = {"response": "negative-binomial"}  # at α = 0 the Poisson
 WITH_WORDS = {"l2": 1.0}  # there are more words than rows, too many to search a penalty in a fit
 CLASSES_BY_WORDS = {"l2": 0.3}  # of 1, 0.3, 0.1, 0.03 the best on descriptions and docstrings
@@ -201,11 +206,10 @@ MODELS: dict[str, ModelEntry] = {
         ModelEntry(
             "linear",
             "LinearRegression",
-            MEASURED,
+            NUMBER_KINDS,
             "Least squares: a Gaussian around a linear mean.",
             with_text=WITH_WORDS,
             streams=True,
-            also=COUNTED,
             space=penalties_space,
         ),
         ModelEntry(
@@ -222,7 +226,7 @@ MODELS: dict[str, ModelEntry] = {
             "GLM",
             frozenset({"count"}),
             "Counts whose log mean is linear.",
-            settings={"response": "poisson"},
+            settings={"response": "poisson", **RIDGE},
             with_text=WITH_WORDS,
             space=penalties_space,
         ),
@@ -231,25 +235,37 @@ MODELS: dict[str, ModelEntry] = {
             "GLM",
             frozenset({"count"}),
             "Overdispersed counts, with a linear log mean; alpha by maximum likelihood.",
-            settings={"response": "negative-binomial"},
+            settings={"response": "negative-binomial", **RIDGE},
             with_text=WITH_WORDS,
             space=counts_space,
         ),
         ModelEntry(
             "glm-gamma",
             "GLM",
-            frozenset({"positive"}),
+            AMOUNTS,
             "Amounts with a constant coefficient of variation and a linear log mean.",
-            settings={"response": "gamma", "link": "log"},
+            settings={"response": "gamma", "link": "log", **RIDGE},
+            with_text=WITH_WORDS,
+            space=penalties_space,
+        ),
+        ModelEntry(
+            "glm-tweedie",
+            "GLM",
+            frozenset(),
+            "Amounts of which some are 0, with a linear log mean (Tweedie, power 1.5).",
+            settings={"response": "tweedie", **RIDGE},
+            also=NUMBER_KINDS,
+            for_zeros=True,
             with_text=WITH_WORDS,
             space=penalties_space,
         ),
         ModelEntry(
             "glm-inverse-gaussian",
             "GLM",
-            frozenset({"positive"}),
+            frozenset(),
             "Amounts with a heavier tail than the gamma's, with a linear log mean.",
             settings={"response": "inverse-gaussian", "link": "log"},
+            also=AMOUNTS,
             with_text=WITH_WORDS,
             space=penalties_space,
         ),
@@ -374,6 +390,17 @@ def entries_for(kind: TargetKind, *, everything: bool = False) -> list[ModelEntr
         entry
         for entry in MODELS.values()
         if kind in entry.targets and (everything or entry.cost != "high")
+    ]
+
+
+def entries_for_task(task: "Task", *, everything: bool = False) -> list[ModelEntry]:
+    """The models that are tried for a target: whole numbers may be counts and amounts."""
+    kinds = {task.kind, *task.beside}
+    return [
+        entry
+        for entry in MODELS.values()
+        if (kinds & entry.targets or (entry.for_zeros and task.with_zeros))
+        and (everything or entry.cost != "high")
     ]
 
 

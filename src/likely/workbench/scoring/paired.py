@@ -21,7 +21,7 @@ Nadeau & Bengio (2003), Inference for the generalization error, Machine Learning
 Bouckaert & Frank (2004), Evaluating the replicability of significance tests, PAKDD, §3.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from math import inf, nan, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -91,13 +91,19 @@ def standings(
     better: Better,
     baseline: str,
     test_per_train: float,
+    never_best: Collection[str] = (),
 ) -> list[Standing]:
     """Models by their scores, the best first; those without one are last.
 
-    Paired tests are over the folds.
+    ``never_best`` are below the others: their means are worse than a constant's.  Paired tests are
+    over the folds.
     """
     sign = 1 if better == "lower" else -1
-    names = sorted(scores, key=lambda name: (np.isnan(scores[name]), sign * scores[name]))
+
+    def place(name: str) -> tuple[bool, bool, float]:
+        return bool(np.isnan(scores[name])), name in never_best, sign * scores[name]
+
+    names = sorted(scores, key=place)
 
     def against(name: str, other: str) -> Paired | None:
         if name == other or other not in per_fold:

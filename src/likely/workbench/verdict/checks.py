@@ -16,11 +16,14 @@ import numpy as np
 
 from likely._typing import Array
 from likely.metrics import Score
+from likely.metrics.numbers import Deviance, GammaDeviance, PoissonDeviance, UnitDeviance
 from likely.metrics.score import CONSTANT
 from likely.numerics.intervals import Estimate, clearly_better
 from likely.output.formatting import all_listed, count, percent, quoted, short_number
 from likely.sealing.final_score import FinalScore
-from likely.workbench.scoring.paired import MOST_LONE, DecisiveRows, lone_rows, mean_ends
+from likely.workbench.scoring.held_out import HeldOut
+from likely.workbench.scoring.paired import LEVEL, MOST_LONE, DecisiveRows, lone_rows, mean_ends
+from likely.workbench.scoring.reference import reference_from_json
 
 if TYPE_CHECKING:
     from likely.workbench.scoring.column_effects import ColumnEffects
@@ -34,6 +37,7 @@ SUSPICIOUS_VALUES = ("LK116", "LK117")  # outliers, and zeros that may be missin
 RARE = 0.2  # a share of a class below which one threshold for all is often too high
 MOST_IMPORTANT = 3  # columns that a sentence names
 IMPORTANT = 0.1  # of the largest effect: a smaller one is not named
+DEVIANCES: Mapping[str, UnitDeviance] = {"count": PoissonDeviance(), "positive": GammaDeviance()}
 
 
 @final
@@ -50,6 +54,7 @@ class Evidence:
     findings: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
     features: frozenset[str] | None = None  # the columns that the model uses; None: all
     important: tuple[str, ...] = ()  # columns with the largest effects, where they are known
+    missed: str = ""  # what a boosted reference says that the model's terms miss
 
     @property
     def where(self) -> str:
@@ -90,8 +95,9 @@ def evidence_in_run(
     held: "Validation | None" = None,
     final: FinalScore | None = None,
     effects: "ColumnEffects | None" = None,
+    comparisons: Sequence[Mapping[str, Any]] = (),
 ) -> Evidence:
-    """The evidence in the files of a RUN: facts, findings, held-out rows and effects."""
+    """The evidence in the files of a RUN: facts, findings, held-out rows, effects, comparisons."""
     score = None if held is None else held.score
     if run.get("scores"):
         score = Score.from_json(run["scores"])
@@ -102,7 +108,17 @@ def evidence_in_run(
         findings=tuple(run.get("findings") or (look or {}).get("findings") or ()),
         features=frozenset(run.get("columns") or ()) or None,
         important=() if effects is None else important_columns(effects),
+        missed=missed_terms(str(run.get("model")), comparisons),
     )
+
+
+def missed_terms(model: str, comparisons: Sequence[Mapping[str, Any]]) -> str:
+    """What the reference of the newest comparison with this model says of it; may be empty."""
+    for each in reversed(comparisons):
+        reference = reference_from_json(each.get("reference"))
+        if reference is not None and model in reference.gains:
+            return reference.about(model)
+    return ""
 
 
 def important_columns(effects: "ColumnEffects") -> tuple[str, ...]:
@@ -124,7 +140,11 @@ def far_predictions(evidence: Evidence) -> str:
     held = evidence.held
     if held is None or held.has_classes or not len(held.truth.y):
         return ""
-    y, mean = held.truth.y, held.prediction.means
+    return far_in_words(held.truth.y, held.prediction.means)
+
+
+def far_in_words(y: Array, mean: Array) -> str:
+    """A sentence on means outside the observed range by more than its width; may be empty."""
     low, high = float(y.min()), float(y.max())
     far = np.maximum(mean - high, low - mean)
     n_far = int((far > high - low).sum())
@@ -136,6 +156,43 @@ def far_predictions(evidence: Evidence) -> str:
         f"{count(n_far, 'prediction')} of {len(y):,} {are} far outside the observed range "
         f"{short_number(low)} to {short_number(high)}: up to {farthest}."
     )
+
+
+def worse_means(held: HeldOut) -> tuple[str, ...]:
+    """By which measures predicted numbers are clearly worse than a constant's mean.
+
+    The differences are row by row.  Where a few predictions explode, they carry the whole loss and
+    its interval contains everything; the model is then worse if its squared error is larger.
+    """
+    if held.task.has_classes or held.is_constant or not len(held.truth.y):
+        return ()
+    truth, mean, constant = held.truth, held.prediction.means, held.constant.means
+    if not np.isfinite(mean).all():
+        return ("predicted means are infinite",)
+    y, found = truth.y, []
+    squares = (np.square(y - mean), np.square(y - constant))
+    far = far_in_words(y, mean)
+    explodes = bool(far) and np.average(squares[0] - squares[1], weights=truth.weights) > 0
+    if explodes or _is_worse(held, squares):
+        ratio = np.average(squares[0], weights=truth.weights) / np.average(
+            squares[1], weights=truth.weights
+        )
+        found.append(f"R² {short_number(1 - ratio)}")
+    losses = {"mean absolute error": (np.abs(y - mean), np.abs(y - constant))}
+    deviance = DEVIANCES.get(truth.kind)
+    if deviance is not None and min(mean.min(), constant.min()) > 0:
+        losses[Deviance(deviance).title] = (deviance.of(y, mean), deviance.of(y, constant))
+    for title, pair in losses.items():
+        if _is_worse(held, pair):
+            ours, theirs = (short_number(np.average(one, weights=truth.weights)) for one in pair)
+            found.append(f"{title} {ours} against {theirs}")
+    return (*found, far.rstrip(".")) if found and far else tuple(found)
+
+
+def _is_worse(held: HeldOut, losses: tuple[Array, Array]) -> bool:
+    """Whether the first of two losses of each row is clearly the larger."""
+    saved = losses[1] - losses[0]
+    return mean_ends(saved, held.truth.weights, held.groups, LEVEL)[1] < 0
 
 
 def impossible_values(evidence: Evidence) -> str:

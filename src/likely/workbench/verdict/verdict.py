@@ -201,12 +201,24 @@ def _beyond_noise(name: str, found: Estimate) -> bool:
 
 
 def worse_metrics(measures: Mapping[str, Estimate]) -> list[str]:
-    """The metrics that are clearly worse than their baseline, or infinitely bad."""
+    """The metrics that are clearly worse than their baseline, or infinitely bad.
+
+    A deviance is infinite where a mean is not above 0, as a Gaussian's of counts may be; where R²
+    is clearly better, that is no reason against the means.
+    """
+    by_squares = "r2" in measures and _side("r2", measures["r2"]) > 0
     return [
         name
         for name, found in measures.items()
         if name != CALIBRATION
-        and (_side(name, found) < 0 or (isfinite(found.baseline) and isinf(found.value)))
+        and (
+            _side(name, found) < 0
+            or (
+                isfinite(found.baseline)
+                and isinf(found.value)
+                and not (by_squares and "deviance" in name)
+            )
+        )
     ]
 
 
@@ -392,6 +404,12 @@ RULES: Mapping[str, VerdictRule] = {
         "warn",
         "a predicted number is outside the observed range by more than the width of that range",
         far_predictions,
+    ),
+    "reference": VerdictRule(
+        "warn",
+        "gradient boosting, which likely compare fits as a reference, is clearly better by more "
+        "than 0.05 nats a row on the same held-out rows: the terms of the model miss something",
+        lambda evidence: evidence.missed,
     ),
     "one-row": VerdictRule(
         "warn",

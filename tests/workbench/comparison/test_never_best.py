@@ -1,0 +1,105 @@
+"""A verdict that one metric cannot fool: exploding means are never the best, nor suggested.
+
+The tables have the three causes of explosions: straight lines under a log link, a Poisson on counts
+that vary more, and columns that extrapolate.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import likely as lk
+from likely.cli.main import run
+from likely.workbench.comparison.records import joined_comparisons
+
+
+def balances(n=400, seed=0, noise=90):
+    """Dollars from 0 to 1,999, of which a quarter are 0: a line, cut at 0."""
+    rng = np.random.default_rng(seed)
+    income = rng.gamma(2, 20, n) + 10
+    limit = 1500 + 60 * income + rng.normal(0, 1500, n).clip(-3000)
+    student = rng.random(n) < 0.1
+    y = -520 + 0.27 * limit - 7.6 * income + 420 * student + rng.normal(0, noise, n)
+    frame = pd.DataFrame({"income": income, "limit": limit, "student": student.astype(int)})
+    return frame.assign(balance=y.clip(0, 1999).round().astype(int))
+
+
+def visits(n=4000, seed=0):
+    """Counts that vary more than a Poisson, which grow with the logarithm of a skewed column."""
+    rng = np.random.default_rng(seed)
+    spent, ill = np.exp(rng.normal(0, 1.5, n)), rng.random(n) < 0.3
+    mean = 0.3 + 1.2 * ill + 0.5 * np.log1p(spent)
+    y = rng.poisson(mean * rng.gamma(1.0, 1.0, n))
+    return pd.DataFrame({"spent": spent, "ill": ill.astype(int), "visits": y})
+
+
+def salaries(n=263, seed=0):
+    """Amounts that level off in a long-tailed column."""
+    rng = np.random.default_rng(seed)
+    years, hits = rng.integers(1, 24, n), rng.gamma(2, 50, n)
+    career = hits * years * rng.uniform(0.5, 1.2, n)
+    y = 70 + 900 * (1 - np.exp(-career / 900)) * rng.gamma(8, 1 / 8, n) + 0.5 * hits
+    return pd.DataFrame({"years": years, "hits": hits, "career": career, "salary": y.round(3)})
+
+
+TABLES = {
+    "a line under a log link": (balances, "balance", None, "glm-negative-binomial"),
+    "counts that vary more than a Poisson": (visits, "visits", "count", "glm-negative-binomial"),
+    "extrapolation": (salaries, "salary", None, "glm-gamma"),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_model_whose_means_explode_is_listed_below_and_the_reason_is_given(name):
+    make, target, kind, exploding = TABLES[name]
+    found = lk.compare(make(), target, kind=kind)
+    bad, best = found[exploding], found.best
+    assert bad.value > best.value, "by likelihood alone it would be the best"
+    assert bad.others["r2"] < 0 < best.others["r2"]
+    assert best.name not in ("constant", exploding)
+    said = " ".join(str(found).split())
+    assert f"Best: {best.name}" in said
+    assert f"than {best.name}, but is not called the best: its means are worse" in said
+    assert "far outside the observed range" in said
+    (line,) = [each for each in found.facts()["models"] if each["model"] == exploding]
+    assert line["worse_by"] == list(bad.worse_by)
+    joined = joined_comparisons([found.facts()], [found.facts()])
+    assert joined[0]["best"] == best.name, "nor in a comparison that was saved and joined"
+
+
+def test_a_line_of_whole_dollars_is_the_best_and_scored_by_the_mass_of_each_dollar():
+    frame = balances(noise=50)
+    found = lk.compare(frame, "balance")
+    assert found.task.kind == "count"
+    assert found.best.name == "linear"
+    assert found.best.others["r2"] > 0.85
+    forced = lk.compare(frame, "balance", ["linear"], kind="real")
+    # a density times the unit is nearly the mass, as a dollar is small beside the spread
+    assert found.best.value == pytest.approx(forced["linear"].value, abs=1e-3)
+
+
+def test_the_next_command_names_no_model_whose_means_explode(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    salaries().to_csv("salaries.csv", index=False)
+    assert run(["compare", "salaries.csv", "--target", "salary"]) == 0
+    told = capsys.readouterr().out
+    assert "glm-gamma has a better log-likelihood" in told
+    (next_command,) = [line for line in told.splitlines() if line.startswith("Next: ")]
+    assert "likely tune salaries.csv linear" in next_command
+
+
+def test_a_near_model_with_clearly_better_means_is_pointed_out():
+    found = lk.compare(balances(), "balance")
+    assert found.best.name == "glm-poisson"
+    said = " ".join(str(found).split())
+    assert f"linear predicts the means better: R² {found['linear'].others['r2']:.2f}" in said
+
+
+def test_good_means_are_not_barred_for_a_median_that_no_mean_reaches():
+    """Of skewed counts the median has the smaller absolute error, for any model of means."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=2000)
+    y = rng.poisson(np.exp(0.5 * x) * rng.gamma(0.5, 2.0, 2000))
+    found = lk.compare(pd.DataFrame({"x": x, "y": y}), "y", ["glm-poisson"], kind="count")
+    assert found["glm-poisson"].worse_by == ()
+    assert found.best.name == "glm-poisson"

@@ -1,0 +1,94 @@
+"""The boosted reference: it sees bends and products, names their columns, and is no candidate."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import likely as lk
+from likely.workbench.data.opening import dataset
+from likely.workbench.scoring.reference import (
+    MOST_LEARNED,
+    costs_little,
+    learned_rows,
+    reference_from_json,
+)
+
+
+def columns(n=1200, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({name: rng.uniform(-1, 1, n) for name in ("a", "b", "line", "noise")})
+    return frame, rng
+
+
+def with_a_product(kind):
+    """``y`` follows a × b, and ``line`` straight."""
+    frame, rng = columns()
+    eta = 2.5 * frame["a"] * frame["b"] + 0.5 * frame["line"]
+    y = {
+        "real": eta + 0.3 * rng.normal(size=len(eta)),
+        "count": rng.poisson(np.exp(1.5 + eta)),
+        "positive": np.exp(eta) * rng.gamma(8, 1 / 8, len(eta)),
+        "binary": np.where(4 * eta + rng.logistic(size=len(eta)) > 0, "yes", "no"),
+    }[kind]
+    return frame.assign(y=y)
+
+
+@pytest.mark.parametrize("kind", ["real", "count", "positive"])
+def test_a_product_that_no_line_has_is_named_with_its_columns(kind):
+    frame = with_a_product(kind)
+    found = lk.compare(frame, "y", kind=kind, folds=3, repeats=1)
+    missed = found.reference
+    assert missed.is_missed_by(found.best.name)
+    assert set(missed.columns) == {"a", "b"}
+    assert {frozenset(pair) for pair in missed.pairs} == {frozenset({"a", "b"})}
+    said = " ".join(str(found).split())
+    assert f"The terms of {found.best.name} miss something" in said
+    assert all("boost" not in each.name.lower() for each in found.entries)
+    again = reference_from_json(found.facts()["reference"])
+    assert again.about(found.best.name) == missed.about(found.best.name)
+
+
+def test_each_model_of_classes_is_told_what_it_misses():
+    """A Gaussian with a covariance for each class has the product; straight log-odds do not."""
+    found = lk.compare(with_a_product("binary"), "y", folds=3, repeats=1)
+    assert found.best.name == "discriminant-full"
+    assert found.reference.is_missed_by("logistic")
+    assert not found.reference.is_missed_by("discriminant-full")
+    assert "miss something" not in str(found)
+
+
+def test_straight_lines_miss_nothing():
+    frame, rng = columns()
+    frame["y"] = frame["a"] + frame["line"] + rng.normal(size=len(frame))
+    found = lk.compare(frame, "y", folds=3, repeats=1)
+    assert found.reference.gains["linear"].value < 0
+    assert not found.reference.is_missed_by("linear")
+    assert "miss something" not in str(found)
+
+
+def test_a_bend_in_one_column_is_no_product():
+    frame, rng = columns()
+    frame["y"] = np.square(3 * frame["a"]) + frame["line"] + 0.3 * rng.normal(size=len(frame))
+    found = lk.compare(frame, "y", folds=3, repeats=1)
+    assert found.reference.columns == ("a",)
+    assert found.reference.pairs == ()
+
+
+def test_it_is_not_fitted_beside_models_that_were_named_nor_to_exposures():
+    frame = with_a_product("count")
+    assert lk.compare(frame, "y", ["linear"], kind="count", folds=3, repeats=1).reference is None
+    frame["years"] = 1.0 + np.arange(len(frame)) % 3
+    rows = dataset(frame, "y", kind="count", exposure="years").for_models(None, "compare")
+    assert not costs_little(rows, 4)
+    plain = dataset(frame, "y", kind="count").for_models(None, "compare")
+    assert costs_little(plain, 5)
+    assert not costs_little(plain, 5_000)
+
+
+def test_it_learns_from_a_part_of_many_rows_the_same_each_time():
+    train = np.arange(3, 3 + 2 * MOST_LEARNED)
+    some = learned_rows(0, train)
+    assert len(np.unique(some)) == MOST_LEARNED
+    assert (np.diff(some) > 0).all()
+    assert (some == learned_rows(0, train)).all()
+    assert learned_rows(0, train[:10]).tolist() == train[:10].tolist()
