@@ -103,3 +103,23 @@ def test_good_means_are_not_barred_for_a_median_that_no_mean_reaches():
     found = lk.compare(pd.DataFrame({"x": x, "y": y}), "y", ["glm-poisson"], kind="count")
     assert found["glm-poisson"].worse_by == ()
     assert found.best.name == "glm-poisson"
+
+
+def test_means_that_are_the_constant_but_for_rounding_are_not_worse():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=60), "y": rng.gamma(2.0, 3.0, 60)})
+    found = lk.compare(frame, "y", ["lasso"], folds=3, repeats=1)
+    assert found["lasso"].worse_by == ()
+
+
+def test_where_nothing_is_left_but_the_constant_a_better_r2_is_still_said():
+    """Amounts whose spread grows: a line has the better means, a constant the better density."""
+    rng = np.random.default_rng(1)
+    x = rng.gamma(0.4, 3.0, 600)
+    frame = pd.DataFrame({"x": x, "y": (1 + x * x) * rng.gamma(20, 1 / 20, 600)})
+    found = lk.compare(frame, "y", ["linear", "glm-gamma"], kind="positive", repeats=1)
+    assert found["glm-gamma"].worse_by
+    assert found.best.name == "constant"
+    said = " ".join(str(found).split())
+    assert "those that score better predict worse means than a constant" in said
+    assert "But linear is clearly better by R²" in said

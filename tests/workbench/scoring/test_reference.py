@@ -42,7 +42,9 @@ def test_a_product_that_no_line_has_is_named_with_its_columns(kind):
     assert set(missed.columns) == {"a", "b"}
     assert {frozenset(pair) for pair in missed.pairs} == {frozenset({"a", "b"})}
     said = " ".join(str(found).split())
-    assert f"The terms of {found.best.name} miss something" in said
+    assert missed.about(found.best.name) in said
+    assert "The terms of linear miss something" in missed.about("linear")
+    assert "The columns say more than these models see" in missed.about("constant")
     assert all("boost" not in each.name.lower() for each in found.entries)
     again = reference_from_json(found.facts()["reference"])
     assert again.about(found.best.name) == missed.about(found.best.name)

@@ -252,7 +252,7 @@ def _verdict(found: "Comparison", in_terminal: bool) -> str:
     ):
         return (
             "No model is called better than the baseline (constant): those that score better "
-            "predict worse means than a constant."
+            f"predict worse means than a constant.{_learned_otherwise(found)}"
         )
     if best.name == BASELINE:
         gained = any(each.score and each.score.better_than_baseline for each in found.entries)
@@ -296,7 +296,8 @@ def _learned_otherwise(found: "Comparison", only: "Entry | None" = None) -> str:
         return ""
     n_models = max(sum(each.name != BASELINE for each in found.entries), 1)
     for each in found.entries if only is None else (only,):
-        measures = {} if each.score is None or each.name == BASELINE else each.score.estimates
+        unfit = each.score is None or each.name == BASELINE or each.worse_by
+        measures = {} if each.score is None or unfit else each.score.estimates
         n_rows = each.score.n_rows if each.score else 0
         better = better_metrics(measures, n_rows, n_models=n_models)
         if better:

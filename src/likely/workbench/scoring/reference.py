@@ -48,7 +48,7 @@ from likely.output.formatting import all_listed, estimate, quoted
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.folds import Folds
 from likely.workbench.data.task import Task
-from likely.workbench.models.registry import entry_of_path
+from likely.workbench.models.registry import BASELINE, entry_of_path
 from likely.workbench.preparation.prepared import prepared
 from likely.workbench.scoring.cross_validation import Fit, Loop, caught_warnings, warnings_by_thread
 from likely.workbench.scoring.paired import LEVEL, mean_ends
@@ -115,8 +115,11 @@ class Reference:
             pairs = all_listed([f"{a} × {b}" for a, b in self.pairs])
             pairs = f" (also as {'a product' if len(self.pairs) == 1 else 'products'}: {pairs})"
             named = f" {quoted(self.columns)} {verb} it{pairs if self.pairs else ''}."
+        first = f"The terms of {model} miss something"
+        if model == BASELINE:
+            first = "The columns say more than these models see"
         return (
-            f"The terms of {model} miss something: {NAME}, a reference and no candidate, is better "
+            f"{first}: {NAME}, a reference and no candidate, is better "
             f"by {gain} nats a row on {self.n_rows:,} of the same held-out rows.{named} Look for "
             "bends and products of columns."
         )

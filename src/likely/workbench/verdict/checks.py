@@ -19,7 +19,15 @@ from likely.metrics import Score
 from likely.metrics.numbers import Deviance, GammaDeviance, PoissonDeviance, UnitDeviance
 from likely.metrics.score import CONSTANT
 from likely.numerics.intervals import Estimate, clearly_better
-from likely.output.formatting import all_listed, count, percent, quoted, short_number
+from likely.output.formatting import (
+    LARGEST_FIXED,
+    all_listed,
+    count,
+    number,
+    percent,
+    quoted,
+    short_number,
+)
 from likely.sealing.final_score import FinalScore
 from likely.workbench.scoring.held_out import HeldOut
 from likely.workbench.scoring.paired import LEVEL, MOST_LONE, DecisiveRows, lone_rows, mean_ends
@@ -37,6 +45,7 @@ SUSPICIOUS_VALUES = ("LK116", "LK117")  # outliers, and zeros that may be missin
 RARE = 0.2  # a share of a class below which one threshold for all is often too high
 MOST_IMPORTANT = 3  # columns that a sentence names
 IMPORTANT = 0.1  # of the largest effect: a smaller one is not named
+WORTH_SAYING = 0.01  # of a loss: means that are the constant but for rounding are not worse
 DEVIANCES: Mapping[str, UnitDeviance] = {"count": PoissonDeviance(), "positive": GammaDeviance()}
 
 
@@ -150,11 +159,12 @@ def far_in_words(y: Array, mean: Array) -> str:
     n_far = int((far > high - low).sum())
     if not n_far:
         return ""
-    farthest = short_number(float(mean[int(far.argmax())]))
+    farthest = float(mean[int(far.argmax())])
+    shown = short_number(farthest) if abs(farthest) < LARGEST_FIXED else number(farthest)
     are = "is" if n_far == 1 else "are"
     return (
         f"{count(n_far, 'prediction')} of {len(y):,} {are} far outside the observed range "
-        f"{short_number(low)} to {short_number(high)}: up to {farthest}."
+        f"{short_number(low)} to {short_number(high)}: up to {shown}."
     )
 
 
@@ -177,7 +187,7 @@ def worse_means(held: HeldOut) -> tuple[str, ...]:
         ratio = np.average(squares[0], weights=truth.weights) / np.average(
             squares[1], weights=truth.weights
         )
-        found.append(f"R² {short_number(1 - ratio)}")
+        found.append(f"R² {number(1 - ratio)}")
     losses = {"mean absolute error": (np.abs(y - mean), np.abs(y - constant))}
     deviance = DEVIANCES.get(truth.kind)
     if deviance is not None and min(mean.min(), constant.min()) > 0:
@@ -190,9 +200,12 @@ def worse_means(held: HeldOut) -> tuple[str, ...]:
 
 
 def _is_worse(held: HeldOut, losses: tuple[Array, Array]) -> bool:
-    """Whether the first of two losses of each row is clearly the larger."""
-    saved = losses[1] - losses[0]
-    return mean_ends(saved, held.truth.weights, held.groups, LEVEL)[1] < 0
+    """Whether the first of two losses of each row is clearly the larger, and by enough."""
+    weight = held.truth.weights
+    ours, theirs = (float(np.average(each, weights=weight)) for each in losses)
+    if not ours > (1 + WORTH_SAYING) * theirs:
+        return False
+    return mean_ends(losses[1] - losses[0], weight, held.groups, LEVEL)[1] < 0
 
 
 def impossible_values(evidence: Evidence) -> str:
