@@ -110,3 +110,18 @@ def test_a_family_alone_gains_nothing_over_the_baseline(name):
     found = likely.compare(frame, "y", models, folds=4, repeats=1, kind="positive")
     assert not any(found[model].score.better_than_baseline for model in models)
     assert abs(found[f"glm-{name}"].score.gain.value) < 0.01  # 0.36 over a gamma, where it is none
+
+
+def test_the_constant_of_whole_amounts_has_the_family_of_the_models_that_are_tried():
+    """So that no model gains by its family alone: Tweedie with zeros, gamma without."""
+    rng = np.random.default_rng(0)
+    sums = np.round(rng.gamma(0.9 * rng.poisson(1.5, 2000), 1.0) * 400)
+    assert sums.min() == 0
+    assert sums.max() > 2000
+    weight = np.ones(2000)
+    assert best_level("count", sums, weight).response.name == "tweedie"
+    days = np.ceil(rng.gamma(30.0, 0.7, 2000))  # less spread than a Poisson, and skewed
+    best = best_level("count", days, weight)
+    assert best.response.name == "gamma"
+    shares = [np.exp(best.log_density(np.array([float(k)]))[0]) for k in range(400)]
+    assert_allclose(sum(shares), 1.0, rtol=1e-6)  # of masses

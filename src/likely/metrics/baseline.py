@@ -4,7 +4,8 @@
     real        N(ȳ, s²)
     positive    gamma, inverse Gaussian or Gaussian with mean ȳ: the likeliest
     count       negative binomial with mean ȳ, α by maximum likelihood (at α = 0 the Poisson), or
-                the mass of N(ȳ, s²) at whole numbers: the likelier
+                the masses of N(ȳ, s²) at whole numbers, of a gamma where none is 0, and of a
+                Tweedie where some are 0 and others large: the likeliest
 
 Where rows have exposures eᵢ, the mean of a row is λeᵢ; where they have offsets oᵢ, it is λ + oᵢ.
 Means and dispersions are those of a GLM of the family without columns: Σwy/Σw, and
@@ -25,6 +26,7 @@ from likely.likelihoods.gamma import Gamma
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.inverse_gaussian import InverseGaussian
 from likely.likelihoods.negative_binomial import NegativeBinomial
+from likely.likelihoods.tweedie import Tweedie
 from likely.metrics.prediction import Prediction, Truth
 from likely.objectives.overdispersion import estimated_shape
 
@@ -32,6 +34,7 @@ FAMILIES: dict[TargetKind, tuple[Response, ...]] = {
     "count": (NegativeBinomial(), Gaussian()),
     "positive": (Gamma(), InverseGaussian(), Gaussian()),
 }
+LARGE = 2000  # whole numbers of which some are as large may be amounts
 LEAST_SPREAD = 1e-12  # of the mean square: rows that are all equal still have a density
 
 
@@ -120,12 +123,20 @@ def best_rate(
 
     ``response`` is the family, if not the likeliest of the usual ones of the kind.
     """
-    families = FAMILIES.get(kind, (Gaussian(),)) if response is None else (response,)
+    families = usual_families(kind, y) if response is None else (response,)
     counts = kind == "count"
     levels = [_rate(family, y, weight, exposure, counts=counts) for family in families]
     if len(levels) == 1:
         return levels[0]
     return max(levels, key=lambda level: float(np.dot(weight, level.log_density(y, exposure))))
+
+
+def usual_families(kind: TargetKind, y: Array) -> tuple[Response, ...]:
+    """The families of the models that are tried for these values."""
+    found = FAMILIES.get(kind, (Gaussian(),))
+    if kind == "count" and y.min() > 0:
+        return (*found, Gamma())
+    return (*found, Tweedie()) if kind == "count" and y.max() >= LARGE else found
 
 
 def _rate(family: Response, y: Array, weight: Array, exposure: Array, *, counts: bool) -> Level:

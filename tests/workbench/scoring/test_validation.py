@@ -31,8 +31,10 @@ def test_places_show_a_spread_that_is_too_small():
     rng = np.random.default_rng(1)
     x = rng.normal(size=2000)
     wild = pa.table({"x": x, "y": rng.poisson(rng.gamma(0.5, np.exp(1 + 0.3 * x) / 0.5))})
-    held = validated(wild, "y", GLM(response="poisson"), "count")
-    assert kstest(held.pit, "uniform").pvalue < 1e-6
+    narrow = validated(wild, "y", GLM(response="negative-binomial(0.01)"), "count")
+    assert kstest(narrow.pit, "uniform").pvalue < 1e-6
+    estimated = validated(wild, "y", GLM(response="poisson"), "count")
+    assert kstest(estimated.pit, "uniform").pvalue > 0.01  # of a negative binomial around its means
 
 
 @pytest.mark.parametrize("mean", [0.0, np.inf])

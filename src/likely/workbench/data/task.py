@@ -35,6 +35,7 @@ from likely.data.labels import are_names, are_repeated, refuse_names
 from likely.errors import InvalidInput, UnknownName
 from likely.inputs.targets import alphabetical
 from likely.kinds import CLASS_KINDS, IN_WORDS, TARGET_KINDS, TargetKind
+from likely.metrics.baseline import LARGE
 from likely.output.formatting import all_listed
 from likely.workbench.data.roles import Roles
 from likely.workbench.models.model_entry import ModelEntry
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 NO_ROLES = Roles()
 WITH_EXPOSURE: tuple[TargetKind, ...] = ("count", "positive")  # whose mean it multiplies
 PREFERRED: tuple[TargetKind, ...] = ("binary", "classes", "ordinal", "real", "count", "positive")
-LARGE, MANY, ROUND = 2000, 500, 10  # counts are smaller, fewer different ones, seldom all round
+MANY, ROUND = 500, 10  # counts are fewer different ones, seldom all round; and below LARGE
 OVERDISPERSED = 10.0  # variance over mean: below it, large numbers may be counts
 
 

@@ -38,9 +38,8 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.kinds import TargetKind
-from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.predictive import PredictiveFamily
-from likely.metrics.baseline import FAMILIES, family_around
+from likely.metrics.baseline import family_around, usual_families
 from likely.metrics.numbers import GammaDeviance, PoissonDeviance, SquaredDeviance, UnitDeviance
 from likely.metrics.prediction import Prediction, Truth
 from likely.numerics.intervals import Estimate, clearly_better, gain_from_json, gain_to_json
@@ -240,7 +239,7 @@ def _scored(model: FittedModel, task: Task, fit: Fit) -> Prediction:
 def _density(kind: TargetKind, truth: Truth, mean: Array, known: Array, new: Array) -> Array:
     """log p of new rows by the family that is likeliest on those that are known."""
     y, weight, best = truth.y, truth.weights, (-np.inf, np.full(len(new), -np.inf))
-    for response in FAMILIES.get(kind, (Gaussian(),)):
+    for response in usual_families(kind, y):
         family = PredictiveFamily.of(*family_around(response, y[known], mean[known], weight[known]))
         if family is not None:
             own, theirs = (
