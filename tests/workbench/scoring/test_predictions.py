@@ -22,6 +22,7 @@ from likely.workbench.scoring.predictions import predict_for, prediction_interva
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))
 Y = X[:, 0] + RNG.normal(size=60)
+COUNTS = np.random.default_rng(3).poisson(40.0, 40)  # whose spread is a Poisson's
 
 
 def numbers(y):
@@ -51,8 +52,8 @@ def test_a_class_unknown_to_the_task_is_refused():
     [
         (lk.LinearRegression(), np.linspace(-1, 2, 40)),
         (lk.GLM("gamma", "log"), np.linspace(1, 2, 40)),
-        (lk.GLM("poisson"), np.arange(40)),
-        (lk.PenaltyPath(lk.GLM("poisson"), n_penalties=5), np.arange(40)),
+        (lk.GLM("poisson"), COUNTS),
+        (lk.PenaltyPath(lk.GLM("poisson"), n_penalties=5), COUNTS),
         (lk.PenaltyPath(lk.LinearRegression(), n_penalties=5), np.linspace(-1, 2, 40)),
     ],
 )
