@@ -181,13 +181,11 @@ def worse_means(held: HeldOut) -> tuple[str, ...]:
         return ("predicted means are infinite",)
     y, found = truth.y, []
     squares = (np.square(y - mean), np.square(y - constant))
+    square, least = (float(np.average(each, weights=truth.weights)) for each in squares)
     far = far_in_words(y, mean)
-    explodes = bool(far) and np.average(squares[0] - squares[1], weights=truth.weights) > 0
+    explodes = bool(far) and square > (1 + WORTH_SAYING) * least
     if explodes or _is_worse(held, squares):
-        ratio = np.average(squares[0], weights=truth.weights) / np.average(
-            squares[1], weights=truth.weights
-        )
-        found.append(f"R² {number(1 - ratio)}")
+        found.append(f"R² {number(1 - square / least)}")
     losses = {"mean absolute error": (np.abs(y - mean), np.abs(y - constant))}
     deviance = DEVIANCES.get(truth.kind)
     if deviance is not None and min(mean.min(), constant.min()) > 0:
