@@ -76,6 +76,17 @@ def test_a_bend_in_one_column_is_no_product():
     assert found.reference.pairs == ()
 
 
+def test_a_gain_of_the_spread_alone_says_nothing_of_terms():
+    """A Gaussian around a line, where the spread grows with the mean."""
+    rng = np.random.default_rng(0)
+    x = rng.gamma(1.0, 40.0, 600)
+    frame = pd.DataFrame({"x": x, "y": rng.poisson(2 + x * rng.gamma(12, 1 / 12, 600))})
+    found = lk.compare(frame, "y", kind="count", folds=3, repeats=1)
+    assert found.best.name == "linear"
+    assert found.reference.gains["linear"].low > 0.05
+    assert not found.reference.is_missed_by("linear")
+
+
 def test_it_is_not_fitted_beside_models_that_were_named_nor_to_exposures():
     frame = with_a_product("count")
     assert lk.compare(frame, "y", ["linear"], kind="count", folds=3, repeats=1).reference is None

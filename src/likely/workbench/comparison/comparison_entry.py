@@ -37,6 +37,7 @@ from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.scoring.cross_validation import Repeat, without_metric
 from likely.workbench.scoring.held_out import OwnBaseline
 from likely.workbench.scoring.paired import DecisiveRows, Paired, lone_rows
+from likely.workbench.scoring.reference import RowLosses, row_losses
 from likely.workbench.verdict.checks import worse_means
 
 MOST_WORK = 2e13  # multiplications of all fits of a model
@@ -151,7 +152,7 @@ class Tally:
     own: list[OwnBaseline] = field(default_factory=list)  # of each repeat, where it is another one
     lone: DecisiveRows | None = None  # of the first repeat
     worse_by: tuple[str, ...] = ()  # of the first repeat in which it is
-    losses: Array | None = None  # in nats, of each row of the table, in the first repeat
+    losses: RowLosses | None = None  # of each row of the table, in the first repeat
 
     def take(self, found: Repeat, metrics: Sequence[Metric]) -> None:
         self.warnings += [text for text in found.warnings if text not in self.warnings]
@@ -168,8 +169,7 @@ class Tally:
         self.scores.append(held.score(metrics))
         self.worse_by = self.worse_by or worse_means(held)
         if len(self.scores) == 1 and held.prediction.in_nats:
-            self.losses = np.full(int(held.row.max()) + 1, nan)
-            self.losses[held.row] = held.prediction.losses(held.truth)
+            self.losses = row_losses(held)
         none = np.full(len(np.unique(held.fold)), nan)
         self.per_fold.append(held.by_fold(main) if suited else none)
         self.seconds += found.seconds

@@ -33,8 +33,9 @@ class ConstantModel(BaseEstimator):
     Parameters
     ----------
     kind : {"binary", "classes", "ordinal", "count", "positive", "real"}, default="classes"
-        The kind of target.  Class shares; or the mean, with a negative binomial (Poisson if counts
-        are not overdispersed), a gamma or inverse Gaussian (the likelier), or a Gaussian around it.
+        The kind of target.  Class shares; or the mean, with the likeliest family of the models that
+        are tried: for counts a negative binomial (Poisson if they are not overdispersed) or others
+        by masses, for amounts a gamma, inverse Gaussian or Gaussian, for other numbers a Gaussian.
     response : str or Response, default=None
         Another family for numbers, as in ``GLM``: ``inverse_gaussian``, ``tweedie``, …
 

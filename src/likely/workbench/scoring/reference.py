@@ -2,8 +2,9 @@
 
     gain = mean of (loss of the model − loss of the reference), row by row, in nats
 
-The reference is no candidate: it is not ranked, called the best, or suggested.  A clear gain says
-that the terms of a model miss something, as a straight line misses a bend, and two lines a product.
+The reference is no candidate: it is not ranked, called the best, or suggested.  A clear gain with
+a smaller squared error says that the terms of a model miss something, as a straight line misses a
+bend, and two lines a product; a gain without it is one of the spread.
 
 Its means are those of scikit-learn's histogram boosting under the loss that fits y: Poisson, gamma,
 squared or log loss.  Numbers have the density of the likeliest family of their kind around these
@@ -32,7 +33,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Protocol, final
+from typing import TYPE_CHECKING, NamedTuple, Protocol, final
 
 import numpy as np
 
@@ -50,6 +51,7 @@ from likely.workbench.data.task import Task
 from likely.workbench.models.registry import BASELINE, entry_of_path
 from likely.workbench.preparation.prepared import prepared
 from likely.workbench.scoring.cross_validation import Fit, Loop, caught_warnings, warnings_by_thread
+from likely.workbench.scoring.held_out import HeldOut
 from likely.workbench.scoring.paired import LEVEL, mean_ends
 from likely.workbench.scoring.predictions import (
     features_of,
@@ -84,6 +86,26 @@ class FittedModel(Protocol):
     def predict(self, X: "pa.Table") -> Array: ...
 
 
+class RowLosses(NamedTuple):
+    """The losses of a model, by row of the table; NaN where a row was not held out."""
+
+    nats: Array
+    squares: Array | None  # of numbers, (y − μ)²
+
+
+def row_losses(held: HeldOut) -> RowLosses:
+    """The losses of held-out rows at their places in the table."""
+
+    def placed(values: Array) -> Array:
+        found = np.full(int(held.row.max()) + 1, np.nan)
+        found[held.row] = values
+        return found
+
+    mean = held.prediction.mean
+    squares = None if mean is None else placed(np.square(held.truth.y - mean))
+    return RowLosses(placed(held.prediction.losses(held.truth)), squares)
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Reference:
@@ -94,14 +116,13 @@ class Reference:
     over: str = ""  # the model that was best
     columns: tuple[str, ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
-    r2: float | None = None  # of numbers
+    closer: tuple[str, ...] = ()  # models of numbers whose means are farther from y than its own
 
     def is_missed_by(self, model: str) -> bool:
         """Whether its terms clearly miss something that is worth having."""
         gain = self.gains.get(model)
-        if gain is None or not (clearly_better(gain) and gain.value > WORTH):
-            return False
-        return self.r2 is None or self.r2 > 0
+        clear = gain is not None and clearly_better(gain) and gain.value > WORTH
+        return clear and model in self.closer
 
     def about(self, model: str) -> str:
         """A sentence on what a model misses; empty where it misses nothing."""
@@ -131,7 +152,7 @@ class Reference:
             "over": self.over,
             "columns": list(self.columns),
             "pairs": [list(pair) for pair in self.pairs],
-            "r2": self.r2,
+            "closer": list(self.closer),
         }
 
 
@@ -144,10 +165,11 @@ def reference_from_json(record: Mapping[str, object] | None) -> Reference | None
             "over": str(over),
             "columns": list(columns),
             "pairs": list(pairs),
-            "r2": float() | None as r2,
+            "closer": list(closer),
         }:
             found = {str(name): gain_from_json(gain) for name, gain in gains.items()}
-            return Reference(found, rows, over, tuple(columns), tuple((a, b) for a, b in pairs), r2)
+            both = tuple((a, b) for a, b in pairs)
+            return Reference(found, rows, over, tuple(columns), both, tuple(closer))
     return None
 
 
@@ -162,12 +184,17 @@ def costs_little(rows: Dataset, n_columns: int) -> bool:
 
 
 def reference_of(
-    rows: Dataset, plan: Folds, losses: Mapping[str, Array], best: tuple[str, object], *, seed: int
+    rows: Dataset,
+    plan: Folds,
+    losses: Mapping[str, RowLosses],
+    best: tuple[str, object],
+    *,
+    seed: int,
 ) -> Reference | None:
     """The reference on folds of the first repeat; None where it cannot be fitted.
 
-    ``losses`` are those of each model in nats, by row of the table, and ``best`` is the name and
-    the estimator, not fitted, of the one whose columns are compared.
+    ``losses`` are those of each model, and ``best`` is the name and the estimator, not fitted, of
+    the one whose columns are compared.
     """
     name, estimator = best
     loop = Loop(rows, plan, learned=partial(learned_rows, seed))
@@ -187,13 +214,14 @@ def reference_of(
             truth = Truth.joined([each[1] for each in held])
             prediction = Prediction.joined([each[2] for each in held])
             gains = _gains(plan, losses, row, truth, prediction)
-            found = Reference(gains, len(row), name, r2=_r2(truth, prediction))
+            closer = tuple(n for n in gains if _is_closer(losses[n], row, truth, prediction))
+            found = Reference(gains, len(row), name, closer=closer)
             if first is None or not found.is_missed_by(name):
                 return found
             fit, model = first
             carried = _Shuffled(rows.settled, fit, model, fit.train.fit(estimator), seed)
             columns = carried.columns()
-            return Reference(gains, len(row), name, columns, carried.pairs(columns), found.r2)
+            return Reference(gains, len(row), name, columns, carried.pairs(columns), closer)
     except ValueError:  # of columns or values that it does not take: there is no reference
         return None
 
@@ -253,24 +281,24 @@ def _density(kind: TargetKind, truth: Truth, mean: Array, known: Array, new: Arr
 
 
 def _gains(
-    plan: Folds, losses: Mapping[str, Array], row: Codes, truth: Truth, prediction: Prediction
+    plan: Folds, losses: Mapping[str, RowLosses], row: Codes, truth: Truth, prediction: Prediction
 ) -> dict[str, Estimate]:
     groups = None if plan.units is None else plan.units[row]
     found, weight = {}, truth.weights
     for name, each in losses.items():
-        saved = each[row] - prediction.losses(truth)
+        saved = each.nats[row] - prediction.losses(truth)
         if np.isfinite(saved).all():
             ends = mean_ends(saved, weight, groups, LEVEL)
             found[name] = Estimate(float(np.average(saved, weights=weight)), *ends, 0.0)
     return found
 
 
-def _r2(truth: Truth, prediction: Prediction) -> float | None:
-    if prediction.mean is None:
-        return None
-    middle = np.average(truth.y, weights=truth.weights)
-    left = np.dot(truth.weights, np.square(truth.y - prediction.mean))
-    return float(1 - left / np.dot(truth.weights, np.square(truth.y - middle)))
+def _is_closer(model: RowLosses, row: Codes, truth: Truth, prediction: Prediction) -> bool:
+    """Whether the reference gains by its means, not by its spread alone; always, of classes."""
+    if model.squares is None or prediction.mean is None:
+        return True
+    squares = np.square(truth.y - prediction.mean)
+    return bool(np.dot(truth.weights, model.squares[row] - squares) > 0)
 
 
 @final
