@@ -102,3 +102,26 @@ def test_final_counts_different_sealed_rows(likely, tmp_path):
     likely("train", "noise.seal", "logistic")
     said = " ".join(likely("final", "@last").out.split())
     assert "on 120 sealed rows (24 different rows)" in said
+
+
+def test_every_command_says_that_a_column_is_nearly_enough_and_calls_the_model_better(
+    likely, tmp_path
+):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    fee = np.where(rng.random(600) < 0.955, y, 1 - y)
+    rows = zip(rng.normal(size=600).tolist(), fee.tolist(), y.tolist(), strict=True)
+    lines = [f"{a},{b},{'ny'[k]}" for a, b, k in rows]
+    (tmp_path / "noise.csv").write_text("\n".join(["a,fee,y", *lines]) + "\n")
+    likely("seal", "noise.csv", "--target", "y")
+    compared = likely("compare", "noise.seal", "logistic")
+    assert "Best: logistic, clearly better than the baseline" in " ".join(compared.out.split())
+    trained = likely("train", "noise.seal", "logistic", "--json").json["result"]["verdict"]
+    assert (trained["severity"], trained["better_than_baseline"]) == ("good", True)
+    for outcome in (compared, likely("train", "noise.seal", "logistic"), likely("final", "@last")):
+        said = " ".join((outcome.out + outcome.err).split())
+        assert "'fee' predicts the target nearly alone" in said
+    likely("report", "@last")
+    page = (tmp_path / "report.html").read_text()
+    assert "predicts the target nearly alone (LK405)" in page
+    assert "clearly better than the baseline: " in page

@@ -73,8 +73,8 @@ class FinalScore:
     model : object
         The model, fitted to the training part.
     findings : tuple of mappings
-        What ``look`` finds in the training rows with which every score is too good: leaks and
-        copies, with ``code``, ``columns`` and ``text``.
+        What ``look`` finds in the training rows with which every score is too good, or may be:
+        leaks and copies, with ``code``, ``columns`` and ``text``.
     """
 
     metric: str

@@ -134,6 +134,7 @@ KINDS = DRAWS.integers(0, 60, N)
 ODDS = (pd.Series(ILL).groupby(KINDS).transform("sum") + 0.5) / (
     pd.Series(ILL).groupby(KINDS).transform("count") + 1
 )
+MISTAKEN = np.where(np.arange(N) % 22 == 0, ~ILL, ILL)  # right in 95 % of the rows
 CASES |= {
     "LK205": [
         (ROWS.assign(**{c: ROWS[c] + 1e-6 * DRAWS.normal(size=N) for c in "abcd"}), ()),
@@ -160,6 +161,18 @@ CASES |= {
         (COUNTS.assign(ill=COUNTS.a > COUNTS.d), ("a", "d")),
         (COUNTS.assign(ill=COUNTS.b + COUNTS.d >= 100), ("b", "d")),
     ],
+    "LK405": [
+        (with_column(MISTAKEN), ("it",)),
+        (
+            with_column(np.where(MISTAKEN, "late", np.where(DRAWS.random(N) < 0.5, "a", "b"))),
+            ("it",),
+        ),
+        (with_column(np.where(MISTAKEN, DRAWS.gamma(2.0, 9.0, N), 0.0)), ("it",)),  # a spike
+        (
+            with_column(((np.arange(N) % 200 == 0) ^ ILL) + 0.9 * DRAWS.random(N)),
+            ("it",),
+        ),  # apart but for 2 rows
+    ],
 }
 EACH = [(code, table, columns) for code, cases in CASES.items() for table, columns in cases]
 
@@ -168,9 +181,10 @@ def test_every_code_has_a_case():
     assert set(CASES) == set(CODES)
 
 
-@pytest.mark.parametrize("name", ["wine", "breast_cancer", "diabetes", "digits"])
+@pytest.mark.parametrize("name", ["wine", "breast_cancer", "diabetes", "digits", "iris"])
 def test_no_copies_and_no_leaks_are_found_in_honest_tables(name):
     frame = getattr(sklearn.datasets, f"load_{name}")(as_frame=True).frame
+    frame = frame.drop_duplicates()  # one flower of iris is there twice
     assert not [code for code in lk.look(frame, "target").codes if code[:3] in ("LK2", "LK4")]
 
 
@@ -276,10 +290,46 @@ def test_an_unknown_code_or_column_is_refused_with_the_nearest():
         lk.look(sound(), mute="LK102")
 
 
-def test_a_strong_column_is_no_leak():
-    """A test that is right in 95 of 100 cases is a good column, not a suspect one."""
-    right = RNG.random(N) < 0.95
-    assert lk.look(with_column(np.where(right, ILL, ~ILL)), "ill").findings == ()
+@pytest.mark.parametrize(("right", "codes"), [(0.9, ()), (0.96, ("LK405",)), (0.99, ("LK401",))])
+def test_a_test_is_a_column_to_check_if_right_in_95_and_a_suspect_in_99_of_100_cases(right, codes):
+    wrong = np.arange(N) % round(1 / (1 - right)) == 0
+    found = lk.look(with_column(np.where(wrong, ~ILL, ILL)), "ill").findings
+    assert tuple(each.code for each in found) == codes
+    assert all((each.severity == "note") == (each.code == "LK405") for each in found)
+
+
+@pytest.mark.parametrize("name", ["anes96", "fair", "heart", "modechoice", "spector", "randhie"])
+def test_no_column_of_honest_tables_predicts_any_other_nearly_alone(name):
+    import statsmodels.datasets
+
+    frame = getattr(statsmodels.datasets, name).load_pandas().data
+    for target in frame.columns:
+        assert "LK405" not in lk.look(frame, target).codes, target
+
+
+@pytest.mark.parametrize(("apart", "found"), [(3.0, False), (3.5, False), (4.5, True)])
+def test_a_measurement_that_separates_96_of_100_rows_is_not_to_be_checked(apart, found):
+    draws = np.random.default_rng(3)
+    y = draws.random(4000) < 0.4
+    frame = pd.DataFrame({"it": draws.normal(size=4000) + apart * y, "y": y})
+    assert ("LK405" in lk.look(frame, "y").codes) is found
+
+
+def test_a_column_of_few_values_is_not_to_be_checked_where_hardly_a_row_has_another_class():
+    ill = np.arange(N) < 4
+    wrong = np.where(np.arange(N) == 4, ~ill, ill)
+    frame = sound().assign(it=wrong, ill=ill)
+    assert "LK405" not in lk.look(frame, "ill").codes
+    assert "LK405" not in lk.look(sound().assign(it=sound()["age"], ill=DATES), "ill").codes
+
+
+def test_what_a_column_that_predicts_nearly_alone_explains_is_said():
+    found = lk.look(CASES["LK405"][2][0], "ill").findings[0]
+    start = "Column 'it' predicts the target nearly alone (whether it is 0.0 explains "
+    assert found.found.startswith(start)
+    late = np.where(MISTAKEN, DRAWS.normal(size=N), np.nan)
+    (found,) = (e for e in lk.look(with_column(late), "ill").findings if e.code == "LK405")
+    assert "(whether it is missing explains" in found.found
 
 
 def test_a_leak_of_a_number_is_found_whatever_its_scale_and_cut():

@@ -176,6 +176,18 @@ def test_leak_and_what_it_says_stands_in_the_conclusion():
     assert judged(of_held(classes(), findings=made, features=some)) == []
 
 
+def test_alone_a_column_that_is_nearly_enough_is_named_and_the_verdict_stays_good():
+    found = [{"code": "LK405", "columns": ["fee"], "text": ""}]
+    verdict = verdict_on(of_held(classes(), findings=found))
+    assert (verdict.severity, verdict.better) == ("good", True)
+    assert [each.rule for each in verdict.reasons] == ["alone"]
+    assert "'fee' predicts the target nearly alone (LK405): check that it is known" in str(verdict)
+    both = [*found, {"code": "LK405", "columns": ["fee", "tax"], "text": ""}]
+    said = verdict_on(of_held(classes(), findings=both)).doubts[0]
+    assert "'fee', 'tax' each predict the target nearly alone (LK405): check that they are" in said
+    assert judged(of_held(classes(), findings=found, features=frozenset({"age"}))) == []
+
+
 @pytest.mark.parametrize("code", ["LK205", "LK206"])
 def test_copies_that_folds_cannot_keep_together_leave_it_open_which_model_is_better(code):
     found = [{"code": code, "columns": [], "sentence": "Rows are alike."}]

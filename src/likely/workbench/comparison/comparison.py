@@ -36,8 +36,8 @@ from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.folds import Folds
 from likely.workbench.data.opening import DataArguments, dataset, takes_data_arguments
 from likely.workbench.data.task import Task
-from likely.workbench.look.findings import Finding
-from likely.workbench.look.look import flattering_findings
+from likely.workbench.look.findings import FLATTERING, Finding
+from likely.workbench.look.look import findings_beside_scores
 from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.models.registry import BASELINE, MODELS, entries_by_name
 from likely.workbench.preparation.prepared import Prepared, prepared
@@ -74,7 +74,8 @@ class Comparison:
     kept : tuple of Path
         The file in which it is saved for the report: that of the seal, if it could be written.
     doubts : tuple of Finding
-        Leaks and near copies, with which every score is too good: no model is then called better.
+        Leaks and near copies, with which every score is too good: no model is then called better
+        (``flattering``).  A single column that is nearly enough is only to be checked.
     reference : Reference or None
         What gradient boosting gains over the models, where no model was named and it costs little.
         It is never one of the entries.
@@ -92,6 +93,11 @@ class Comparison:
     kept: tuple[Path, ...] = ()
     doubts: tuple[Finding, ...] = ()
     reference: Reference | None = None
+
+    @property
+    def flattering(self) -> tuple[Finding, ...]:
+        """The doubts with which no model is called better."""
+        return tuple(each for each in self.doubts if each.code in FLATTERING)
 
     @property
     def best(self) -> Entry:
@@ -332,7 +338,7 @@ def compare(
         unseen=_unseen_classes(rows, plan),
         unable=chosen.unable,
         remarks=(*remarks, *chosen.too_long, *chosen.unread),
-        doubts=flattering_findings(rows),
+        doubts=findings_beside_scores(rows),
     )
     if models is None and costs_little(rows, n_prepared_columns(rows)):
         losses = {name: t.losses for name, t in tallies.items() if t.losses is not None}

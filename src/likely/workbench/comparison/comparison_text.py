@@ -264,7 +264,7 @@ def _verdict(found: "Comparison", in_terminal: bool) -> str:
             "No model is better than the baseline (constant): no model predicts better than "
             "ignoring the columns."
         )
-    better = best.score.better_than_baseline and not found.doubts
+    better = best.score.better_than_baseline and not found.flattering
     word = "clearly better" if better else "not clearly better"
     sealed = in_terminal and found.rows.sealed
     advice = "run likely final on the sealed rows" if sealed else "score it on sealed rows"
@@ -292,7 +292,7 @@ def right_of_classes(found: "Comparison") -> str:
 
 def _learned_otherwise(found: "Comparison", only: "Entry | None" = None) -> str:
     """A sentence about a model that is clearly better than the baseline by another metric."""
-    if found.doubts:
+    if found.flattering:
         return ""
     n_models = max(sum(each.name != BASELINE for each in found.entries), 1)
     for each in found.entries if only is None else (only,):
@@ -308,9 +308,9 @@ def _learned_otherwise(found: "Comparison", only: "Entry | None" = None) -> str:
 def _doubted(found: "Comparison") -> str:
     """Why a gain is not called clear, although its interval is above 0."""
     score = found.best.score
-    if not found.doubts or score is None or not score.better_than_baseline:
+    if not found.flattering or score is None or not score.better_than_baseline:
         return ""
-    codes = ", ".join(each.code for each in found.doubts)
+    codes = ", ".join(each.code for each in found.flattering)
     return f" A gain in these rows shows little, because of what is said below ({codes})."
 
 

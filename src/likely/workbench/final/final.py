@@ -45,7 +45,7 @@ from likely.workbench.data.opening import dataset
 from likely.workbench.data.task import Task, task_of
 from likely.workbench.final.final_scorer import TaskScorer, scorer_for, scorer_from
 from likely.workbench.final.unfitted import SizesOfSeal, unfitted_copy
-from likely.workbench.look.look import flattering_findings
+from likely.workbench.look.look import findings_beside_scores
 from likely.workbench.models.model_inside import refuse_unused
 from likely.workbench.models.registry import entry_for
 from likely.workbench.preparation.prepared import Prepared, prepared
@@ -169,7 +169,7 @@ def _evaluated(
     """The score, with the findings about columns that the model uses; None: it may use all."""
     made = partial(scorer_from, seal=seal)
     score = evaluate(seal, submission, scorer_of_commit=made, again=again, escrow=escrow)
-    found = flattering_findings(training_rows(seal))
+    found = findings_beside_scores(training_rows(seal))
     used = [each for each in found if features is None or features >= {*each.columns}]
     return replace(score, findings=tuple(each.record() for each in used))
 

@@ -273,11 +273,20 @@ CODES: Mapping[str, FindingCode] = {
         "a target that is the sum or the difference of columns is known as soon as they are",
         "Drop the columns that are not known before the outcome.",
     ),
+    "LK405": FindingCode(
+        "one column is nearly enough",
+        "note",
+        "a few honest predictors are that strong; others are the outcome in other words, or were "
+        "filled in after it",
+        "Check that it is known before the target is. Drop it if it is not.",
+        "predicts the target nearly alone",
+    ),
 }
 
 
 OF_TARGET = ("LK202", "LK3", "LK4")  # codes that depend on the values of the target
 FLATTERING = ("LK205", "LK206", "LK401", "LK403", "LK404")  # with these a score is too good
+BESIDE_SCORES = (*FLATTERING, "LK405")  # said wherever a score is
 WITHOUT_LABELS = frozenset(
     code for code in CODES if not code.startswith(OF_TARGET) or code == "LK301"
 )

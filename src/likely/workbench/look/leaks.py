@@ -72,8 +72,10 @@ MOST_ROWS = 50_000  # examined; the shares are then known to a fraction of a per
 FEWEST_ROWS = 20
 EXPLAINED = 0.95  # of the entropy; the best legitimate columns of iris and wine explain less
 EXPLAINED_COPY = 0.8  # by a column of as many values as there are classes: 97 % of them agree
+NEARLY_EXPLAINED = 0.9  # of the entropy; in public tables nearly all such columns are no predictors
+NEARLY_EXPLAINED_FEW = 0.65  # the same of a few values: of even classes 94 % of the rows agree
 EXPLAINED_RANKS = 0.98  # of the variance of ranks; measurements of one thing often agree to 0.95
-MOST_VALUES = 8  # of a column into which a number, the target, may have been cut
+MOST_VALUES = 8  # of a column whose values are few: into so many a number may have been cut
 FEWEST_EXCEPTIONS = 5  # rows that do not have the most frequent value
 FEWEST_MISSING = 10
 FEWEST_MEANS = 10  # different values of a column that may hold mean targets
@@ -174,6 +176,12 @@ class Suspicion:
             return explained_share(self.by_target, by)
         return explained_variance(self.ranks, by)
 
+    def of_target_by_mode(self, column: ProfiledColumn) -> float:
+        """How much of the classes is explained by the most frequent value, and missing cells."""
+        codes = column.codes[self.rows]
+        kinds = np.where(codes == column.counts.argmax(), 1, 2)
+        return explained_share(self.by_target, np.where(codes < 0, 0, kinds))
+
     def by_column(self, column: ProfiledColumn) -> float:
         """How much of a column of few values the target explains."""
         most = self.target.n_distinct if self.target.reads_as_classes else MOST_VALUES
@@ -204,6 +212,26 @@ def leak(column: ProfiledColumn, suspicion: Suspicion) -> str | None:
         return f"it explains {percent(share)} of the target"
     share = suspicion.by_column(column)
     return f"the target explains {percent(share)} of it" if share >= EXPLAINED else None
+
+
+def nearly_alone(column: ProfiledColumn, suspicion: Suspicion) -> str | None:
+    """A column that predicts classes nearly alone, though an honest one may do so, too."""
+    target = suspicion.target
+    exceptions = target.n_known - target.counts.max()
+    if not target.reads_as_classes or exceptions < FEWEST_EXCEPTIONS:
+        return None
+    if not column.n_known or column.kind == "other" or leak(column, suspicion) is not None:
+        return None
+    few = column.n_distinct <= MOST_VALUES
+    share = suspicion.of_target(column)
+    if share >= (NEARLY_EXPLAINED_FEW if few else NEARLY_EXPLAINED):
+        return f"it explains {percent(share)} of the target"
+    share = suspicion.of_target_by_mode(column)
+    if share < NEARLY_EXPLAINED_FEW:
+        return None
+    states = [*([str(column.mode)] if column.counts.max() > 1 else []), "missing"]
+    what = " or ".join(states if column.n_missing else states[:1])
+    return f"whether it is {what} explains {percent(share)} of the target"
 
 
 def made_from_target(column: ProfiledColumn, suspicion: Suspicion) -> str | None:
@@ -303,7 +331,12 @@ def _chance(rows: Array, empty: Array) -> float:
     return float(chdtrc(rows.size - 1, statistic))
 
 
-LEAK_CHECKS = {"LK401": leak, "LK402": missing_by_target, "LK403": made_from_target}
+LEAK_CHECKS = {
+    "LK401": leak,
+    "LK402": missing_by_target,
+    "LK403": made_from_target,
+    "LK405": nearly_alone,
+}
 
 
 @np.errstate(over="ignore", invalid="ignore")  # numbers of any size

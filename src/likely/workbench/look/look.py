@@ -26,8 +26,8 @@ from likely.workbench.data.opening import DataArguments, dataset, takes_data_arg
 from likely.workbench.data.task import Task, task_of
 from likely.workbench.look.column_checks import CHECKS_OF_TEXT, COLUMN_CHECKS
 from likely.workbench.look.findings import (
+    BESIDE_SCORES,
     CODES,
-    FLATTERING,
     Finding,
     Mute,
     Severity,
@@ -240,17 +240,17 @@ def findings_of(given: Dataset, silent: Mute = NOTHING_MUTED) -> tuple[Finding, 
     return sorted_findings(_findings(_profile(given, table, _task(given, table)), silent))
 
 
-def flattering_findings(given: Dataset) -> tuple[Finding, ...]:
-    """The findings with which every score of these rows is too good; none of a streamed file."""
+def findings_beside_scores(given: Dataset) -> tuple[Finding, ...]:
+    """Those with which a score of these rows is, or may be, too good; none of a streamed file."""
     if not given.in_memory:
         return ()
-    found = findings_of(given, Mute(frozenset(CODES) - frozenset(FLATTERING), frozenset()))
+    found = findings_of(given, Mute(frozenset(CODES) - frozenset(BESIDE_SCORES), frozenset()))
     return tuple(each for each in found if not {*each.columns} & given.not_features)
 
 
 def about_scores(given: Dataset) -> tuple[str, ...]:
     """What should be known about every score of these rows: their notes, and those findings."""
-    return (*given.notes, *map(str, flattering_findings(given)))
+    return (*given.notes, *map(str, findings_beside_scores(given)))
 
 
 def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:

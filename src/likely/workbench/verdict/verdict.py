@@ -37,6 +37,7 @@ SEVERITIES: tuple[Severity, ...] = ("good", "note", "warn", "stop")
 
 LEAKS = ("LK401", "LK403", "LK404")
 COPIES = ("LK205", "LK206")
+NEARLY_ALONE = "LK405"
 FLATTERED = ("leak", "copies")  # rules with whose objections no gain is called clear
 CALIBRATION = "calibration-error"
 MISCALIBRATED = 0.02  # a calibration error that is clearly above this is worth a sentence
@@ -301,22 +302,43 @@ def _other_metrics(evidence: Evidence) -> str:
 
 
 def _leaks(evidence: Evidence) -> str:
-    suspects = [
-        str(column)
-        for found in evidence.findings
-        if found.get("code") == LEAKS[0]
-        for column in found.get("columns") or ()
-        if evidence.features is None or column in evidence.features
-    ]
+    suspects = _suspects(evidence, LEAKS[0])
     others = _found(evidence, LEAKS[1:])
     if not suspects:
         return others
-    names, verb = quoted(list(dict.fromkeys(suspects))), "is" if len(set(suspects)) == 1 else "are"
+    names, verb = quoted(suspects), "is" if len(suspects) == 1 else "are"
     text = (
         f"{names} {verb} suspiciously close to the target ({LEAKS[0]}): if filled in after the "
         "outcome, every score is too good."
     )
     return f"{text} {others}".rstrip()
+
+
+def _nearly_alone(evidence: Evidence) -> str:
+    """A hint only: no rule tells such a column from an honest predictor of its strength."""
+    names = _suspects(evidence, NEARLY_ALONE)
+    if not names:
+        return ""
+    if len(names) == 1:
+        verb, known = "predicts", "it is"
+    else:
+        verb, known = "each predict", "they are"
+    return (
+        f"{quoted(names)} {verb} the target nearly alone ({NEARLY_ALONE}): check that {known} "
+        "known before the target is."
+    )
+
+
+def _suspects(evidence: Evidence, code: str) -> list[str]:
+    """The columns of the model with this finding, each once."""
+    found = (
+        str(column)
+        for each in evidence.findings
+        if each.get("code") == code
+        for column in each.get("columns") or ()
+        if evidence.features is None or column in evidence.features
+    )
+    return list(dict.fromkeys(found))
 
 
 def _copies(evidence: Evidence) -> str:
@@ -462,5 +484,8 @@ RULES: Mapping[str, VerdictRule] = {
         "a class with less than 20 % of the rows is never predicted at the threshold of 0.5 (two "
         "classes)",
         never_predicted,
+    ),
+    "alone": VerdictRule(
+        "note", "a column of the model predicts the target nearly alone (LK405)", _nearly_alone
     ),
 }
