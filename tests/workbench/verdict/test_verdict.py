@@ -16,7 +16,12 @@ from likely.sealing.final_score import FinalScore
 from likely.workbench.scoring.paired import lone_rows, paired_differences
 from likely.workbench.scoring.reference import Reference
 from likely.workbench.scoring.validation import Validation
-from likely.workbench.verdict.checks import Evidence, evidence_in_run, important_columns
+from likely.workbench.verdict.checks import (
+    Evidence,
+    best_threshold,
+    evidence_in_run,
+    important_columns,
+)
 from likely.workbench.verdict.verdict import (
     MISTAKEN,
     RULES,
@@ -532,7 +537,8 @@ def test_computed_a_log_loss_is_measured_by_that_of_the_baseline():
 
 def test_computed_mistakes_are_measured_by_those_of_the_baseline():
     """Nine in ten rows are of one class; a mistake in 200 is a twentieth of its mistakes."""
-    for low, expected in ((0.995, []), (1 - 0.5 * MISTAKEN * 0.1, ["computed"])):
+    beyond, below = 1 - 1.5 * MISTAKEN * 0.1, 1 - 0.5 * MISTAKEN * 0.1
+    for low, expected in ((0.995, []), (beyond, []), (below, ["computed"])):
         measures = {"accuracy": Estimate(1.0, low, 1.0, 0.9)}
         found = judged(Evidence(Score(measures, Estimate(0.3, 0.2, 0.4, 0.0), 300)))
         assert found == expected
@@ -564,3 +570,43 @@ def test_columns_with_large_effects_are_named_unless_they_were_shuffled_together
     names = ("a", "b", "c", "d + e")
     found = SimpleNamespace(names=names, increase=increase, together=(("d", "e"),))
     assert important_columns(SimpleNamespace(importance=found)) == ("a", "b")
+
+
+def test_the_threshold_of_a_rare_class_has_the_largest_f1_and_its_recall_and_precision():
+    from sklearn.metrics import f1_score, precision_score, recall_score
+
+    rng = np.random.default_rng(4)
+    p = np.round(rng.beta(1, 6, 500), 2).clip(0.01, 0.49)
+    truth = Truth(rng.binomial(1, p), rng.integers(1, 4, 500) * 1.0, ("no", "yes"), "binary")
+    found = held(truth, Prediction.of_classes(np.log(np.stack([1 - p, p], axis=1))))
+    value, recall, precision = best_threshold(found, 1)
+    weight = truth.weights
+    tried = {v: f1_score(truth.y, p > v - 1e-9, sample_weight=weight) for v in np.unique(p)}
+    assert value == max(tried, key=tried.get)
+    picked = p > value - 1e-9
+    assert recall == pytest.approx(recall_score(truth.y, picked, sample_weight=weight))
+    assert precision == pytest.approx(precision_score(truth.y, picked, sample_weight=weight))
+
+
+def test_quantiles_are_compared_with_uniform_ones_from_both_sides():
+    """Kolmogorov's distance of 20 rows, 0.4: with steps of 1/20 it is 0.35 from one side only."""
+    low = np.arange(20) / 20  # the empirical distribution function jumps from here
+    up, down = np.minimum(low + 0.4, 1.0), np.maximum(low + 0.05 - 0.4, 0.0)
+    for pit in (up, down):
+        assert judged(of_held(replace(numbers(n=20, spread=1e9), pit=pit)))[-1] == "quantiles"
+        short = replace(numbers(n=20, spread=1e9), pit=0.25 * pit + 0.75 * (low + 0.025))
+        assert "quantiles" not in judged(of_held(short))
+
+
+def test_a_baseline_that_is_not_the_constant_is_named():
+    found = gained(0.1, -0.1, 0.3)
+    assert "not clearly better than the baseline: " in verdict_on(found).doubts[0]
+    other = replace(found, score=replace(found.score, baseline="moving average"))
+    assert "better than the baseline (moving average): " in verdict_on(other).doubts[0]
+
+
+def test_one_row_is_no_reason_where_sealed_rows_gain_nothing_and_lose_nothing():
+    found = classes()
+    even = final(found.score, gain=Estimate(0.0, -0.1, 0.1, 0.0))
+    sure = replace(found, gain=np.abs(found.gain))
+    assert "one-row" not in judged(Evidence(found.score, even, held=sure))
