@@ -18,7 +18,7 @@ from likely.workbench.data.builtin_data import BUILTIN, builtin_table
 from likely.workbench.data.opening import dataset
 from likely.workbench.data.task import task_of
 from likely.workbench.look.findings import CODES
-from likely.workbench.look.leaks import binned, explained_share, explained_variance
+from likely.workbench.look.leaks import binned, explained_share, explained_variance, ranks
 from likely.workbench.look.profile import profile_of
 from tests.machine import costs_at_most
 from tests.workbench.look.look_tables import DATES, ILL, N, sound, with_column, with_target
@@ -564,3 +564,46 @@ def test_rows_that_only_a_date_tells_apart_are_near_copies():
     numbers = DRAWS.normal(size=(len(ROWS), 4))
     sound_rows = pd.DataFrame(numbers, columns=list("abcd")).assign(ill=ROWS["ill"], day=days)
     assert "LK205" not in lk.look(sound_rows, "ill").codes
+
+
+def test_a_class_is_very_small_below_ten_rows():
+    for n, found in ((9, True), (10, False)):
+        labels = np.where(np.arange(N) < n, "rare", np.where(ILL, "yes", "no"))
+        assert ("LK303" in lk.look(with_target(labels), "ill").codes) is found
+
+
+def test_ranks_are_between_0_and_1_and_ties_share_theirs():
+    table = pa.table({"x": [3.0, 1.0, 1.0, 7.0]})
+    np.testing.assert_allclose(ranks(profile_of(table).columns[0]), [0.625, 0.25, 0.25, 0.875])
+
+
+def test_the_level_of_missing_cells_is_shared_among_the_columns():
+    """40 of 200 cells are missing, and 16 of the others: P(χ²) = 0.00054, below 0.001."""
+    y = np.arange(N) < 200
+    empty = np.where(y, np.arange(N) < 40, np.arange(N) < 216)
+    frame = pd.DataFrame({"it": np.where(empty, np.nan, DRAWS.normal(size=N)), "y": y})
+    assert "LK402" in lk.look(frame, "y").codes
+    more = frame.assign(**{f"x{j}": DRAWS.normal(size=N) for j in range(3)})
+    assert "LK402" not in lk.look(more, "y").codes
+
+
+def test_five_different_rows_are_not_too_few():
+    for n, found in ((4, True), (5, False)):
+        table = ROWS.iloc[np.arange(N) % n].assign(ill=sound()["ill"].to_numpy())
+        assert ("LK206" in lk.look(table, "ill").codes) is found
+
+
+def test_how_many_rows_are_near_copies_is_said_as_a_share():
+    table = ROWS.assign(**{c: ROWS[c] + 1e-6 * DRAWS.normal(size=N) for c in "abcd"})
+    (found,) = (each for each in lk.look(table, "ill").findings if each.code == "LK205")
+    n, share = re.match(r"(\d+) rows \((\S+) %\) equal an earlier row", found.found).groups()
+    assert float(share) == pytest.approx(100 * int(n) / N, abs=0.051)
+
+
+def test_a_target_of_many_summands_is_computed_only_if_nothing_is_left():
+    columns = pd.DataFrame(DRAWS.normal(size=(N, 6)), columns=list("abcdef"))
+    whole = columns.assign(y=columns.sum(axis=1))
+    for y in (whole.y, whole.y.round(3)):
+        found = lk.look(whole.assign(y=y), "y").findings
+        assert [each.columns for each in found if each.code == "LK404"] == [tuple("abcdef")]
+    assert "LK404" not in lk.look(whole.assign(y=whole.y + 0.1 * DRAWS.normal(size=N)), "y").codes
