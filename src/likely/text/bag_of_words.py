@@ -23,7 +23,7 @@ from likely.errors import InvalidInput
 from likely.inputs.estimators import Estimator
 from likely.storage.declarations import Numbers, Saved
 from likely.text.documents import Vocabulary, check_frequencies, document_parts, over_parts
-from likely.text.reader import Reader
+from likely.text.reader import Reader, refuse_rare_terms
 from likely.text.term_counts import (
     TermSums,
     column_of_term,
@@ -40,6 +40,7 @@ from likely.text.tokens import (
     check_counts,
     check_options,
     given_terms,
+    has_limits,
     refuse_limits,
     warn_of_options,
 )
@@ -150,7 +151,7 @@ class BagOfWords(DocumentTransformer):
         Hash terms to this number of columns, and keep no vocabulary.  Terms that share a column are
         counted together; ``likely.text.term_counts`` has the hash function, which is the same on
         every machine.  Memory does not depend on the number of words, and ``fit`` is not needed
-        without ``use_idf``.  2**20 columns suit most texts; 2**26
+        without ``use_idf``.  2**20 columns suit most texts; 2**22
         is the most.
     binary : bool
         Presence instead of counts.
@@ -258,7 +259,7 @@ class BagOfWords(DocumentTransformer):
         if not self._grows:
             self._remember_documents(self._sums(X))
             return self
-        reader, sums = Reader(self._analysis()), TermSums()
+        reader, sums = self.reader(), TermSums()
         for found in reader.learn(X, self.executor):
             sums.add(found, reader.n_ids)
         self.remember(reader, sums.frequency, sums.total, sums.n_documents)
@@ -271,7 +272,7 @@ class BagOfWords(DocumentTransformer):
             counts = self._counts(X)
             self._remember_documents(TermSums.of(counts))
             return self._weighted(self._presence(counts))
-        reader = Reader(self._analysis())
+        reader = self.reader()
         parts = [counted(ids, reader.n_ids) for ids in reader.learn(X, self.executor)]
         counts = stacked(parts, reader.n_ids)
         sums = TermSums.of(counts)
@@ -314,6 +315,10 @@ class BagOfWords(DocumentTransformer):
         """
         self._known()  # made here, not by every thread
         yield from over_parts(self.executor, self._columns, X)
+
+    def reader(self) -> Reader:
+        """A reader that learns terms; rare ones are refused unless they may be left out."""
+        return Reader(self._analysis(), keeps_rare=not has_limits(self))
 
     def remember(self, reader: Reader, frequency: Array, total: Array, n_documents: int) -> Array:
         """Keep terms of a reader by their numbers of documents and of occurrences, by id.
@@ -513,7 +518,6 @@ def _names(terms: Vocabulary, *, with_unknown: bool) -> Array:
 # ── Which terms are kept, by the number of documents with them; in the order of the text ──────────
 
 MOST_TERMS = 1_000_000  # that are hardly repeated; a language has fewer
-SHARE = 0.5  # of all words: each is there twice or less
 
 
 def chosen_terms(
@@ -546,13 +550,8 @@ def kept_terms(options: WordOptions, frequency: Array, total: Array, n_documents
     kept = np.flatnonzero((frequency <= most) & (frequency >= fewest))
     if options.max_features is not None and kept.size > options.max_features:
         kept = np.sort(kept[np.argsort(-total[kept])[: options.max_features]])
-    elif options.max_features is None and MOST_TERMS < kept.size > SHARE * total.sum():
-        raise InvalidInput(
-            f"the texts have {kept.size:,} different terms among {int(total.sum()):,}; words of a "
-            f"language are repeated, and keys, codes or random letters are not. More than "
-            f"{MOST_TERMS:,} such terms would fill the memory: leave the column out, or set "
-            "min_df=2, max_features, or n_features=2**20."
-        )
+    elif options.max_features is None:
+        refuse_rare_terms(kept.size, int(total.sum()), MOST_TERMS)
     if not kept.size:
         raise InvalidInput(
             "no term is left: the documents have none, or max_df and min_df exclude all. "

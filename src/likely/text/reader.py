@@ -24,6 +24,8 @@ USUAL_RUN = 16  # words or characters; longer runs are hardly repeated
 MOST_RUNS = 1 << 22  # of words, of texts that are read together: each may be a term of its own
 MOST_CHARACTER_RUNS = 1 << 24  # they have letters of their own
 MOST_HASHED = 1 << 25  # which have no terms
+MOST_LEARNED = 1 << 21  # terms that are hardly repeated, so far: they fill half a gigabyte
+SHARE = 0.5  # of all words: each is there twice or less
 FIRST_SIZE = 1 << 12  # places of a table; a power of two
 FIRST_LETTERS = 1 << 16  # bytes
 LONGEST_WORD = 1 << 15  # bytes, until a longer one is met
@@ -219,12 +221,17 @@ class Reader:
     """Reads documents as ids of terms, in the order of their first appearance.
 
     With ``n_features``, ids are columns given by hashes, and no term is kept.  Any number of
-    threads may read with one reader that does not grow.
+    threads may read with one reader that does not grow.  New terms that are hardly repeated are
+    refused before they fill the memory, unless rare ones are left out later (``keeps_rare``).
     """
 
-    def __init__(self, analysis: Analysis, n_features: int | None = None) -> None:
+    def __init__(
+        self, analysis: Analysis, n_features: int | None = None, *, keeps_rare: bool = True
+    ) -> None:
         self.analysis = analysis
         self.n_features = n_features
+        self.keeps_rare = keeps_rare
+        self.n_given = self.n_read = 0  # terms that were given, and occurrences of learned ones
         self.of_words = analysis.analyzer == "word"
         self.joins = self.of_words and (analysis.is_compiled or n_features is not None)
         self.terms = TermTable()
@@ -240,6 +247,7 @@ class Reader:
         high = analysis.ngram_range[1]
         if not reader.joins or high == 1:
             reader.terms = TermTable.of(vocabulary.documents)
+            reader.n_given = len(reader.terms)
             return reader, None
         import pyarrow.compute as pc
 
@@ -250,6 +258,7 @@ class Reader:
         columns = np.full(len(reader.terms), -1, np.int32)
         known = np.flatnonzero(np.diff(stops, prepend=0) <= high)
         columns[runs.ids[runs.stops[known] - 1]] = known
+        reader.n_given = len(reader.terms)
         return reader, columns
 
     @property
@@ -294,11 +303,31 @@ class Reader:
         return self.analysis.ngram_range if self.joins else (1, 1)
 
     def _joined(self, found: TermIds, *, grow: bool) -> TermIds:
-        if self._sizes == (1, 1):
-            return found
         sizes = _possible(self._sizes, np.diff(found.stops, prepend=0))
-        _refuse_many_runs(found.ids.size, sizes, MOST_RUNS)
-        return self.terms.join(found, sizes, grow=grow)
+        learns = grow and self.keeps_rare
+        if learns:
+            self.n_read += found.ids.size * sizes[1]
+        if self._sizes != (1, 1):
+            _refuse_many_runs(found.ids.size, sizes, MOST_RUNS)
+            if learns and found.ids.size * sizes[1] > MOST_LEARNED:
+                self._refuse_rare_runs(found, sizes[1])
+            found = self.terms.join(found, sizes, grow=grow)
+        if learns:
+            refuse_rare_terms(len(self.terms) - self.n_given, self.n_read, MOST_LEARNED)
+        return found
+
+    def _refuse_rare_runs(self, words: TermIds, longest: int) -> None:
+        """Refuse the runs of a large text as soon as the shorter ones show that there are too many.
+
+        A run that is new makes that of one more word new, too, unless the document ends with it.
+        """
+        for size in range(2, longest):
+            before = len(self.terms)
+            self.terms.join(words, (1, size), grow=True)
+            new, more = len(self.terms) - before, longest - size
+            longer = more * new - words.stops.size * more * (more + 1) // 2  # at least
+            n_terms = len(self.terms) - self.n_given + max(longer, 0)
+            refuse_rare_terms(n_terms, self.n_read, MOST_LEARNED)
 
     def _found(self, terms: TermTable, part: Any, mode: Mode) -> tuple[Array, Array]:
         """Words or runs of characters, by a table of terms."""
@@ -361,6 +390,17 @@ def _refuse_many_runs(n_parts: int, sizes: tuple[int, int], most: int) -> None:
             f"runs of {low} to {high:,} words or characters were asked for, and texts that are "
             f"read together have up to {n_runs:,} of them; at most {most:,} were expected, because "
             "more would fill the memory. Use a shorter ngram_range, such as (1, 5)."
+        )
+
+
+def refuse_rare_terms(n_terms: int, n_read: int, most: int) -> None:
+    """Refuse terms that are hardly repeated, if there are so many of them."""
+    if most < n_terms > SHARE * n_read:
+        raise InvalidInput(
+            f"the texts have {n_terms:,} different terms among {n_read:,}; words of a language are "
+            f"repeated, and keys, codes, random letters or long runs of words are not. More than "
+            f"{most:,} such terms would fill the memory: leave the column out, use a shorter "
+            "ngram_range, or set min_df=2, max_features, or n_features=2**20."
         )
 
 

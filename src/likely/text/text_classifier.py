@@ -59,7 +59,6 @@ from likely.text.linear_scores import (
     most_probable,
     two_classes,
 )
-from likely.text.reader import Reader
 from likely.text.term_counts import TermSums
 from likely.text.text_explanation import TextExplanation
 
@@ -577,7 +576,7 @@ def learned_sums(
         words._remember_documents(TermSums(sums.frequency.copy(), sums.total, sums.n_documents))
         return LearnedSums(sums.without_frequencies(), np.arange(words.n_columns, dtype=np.int32))
     words._start()
-    reader = Reader(words._analysis())
+    reader = words.reader()
     sums = ClassSums.of_classes(n_classes, FIRST_ROOM, once=once)
     for batch in given.batches:
         learned = reader.learn(batch.documents, words.executor)

@@ -30,7 +30,7 @@ ANALYZERS = ("word", "char", "char_wb")
 ACCENTS = (None, "ascii", "unicode")
 UNKNOWN = ("ignore", "count")
 NORMS = (None, "l1", "l2")
-MOST_COLUMNS = 2**26  # hashed; a number for each fills 0.5 GB
+MOST_COLUMNS = 2**22  # hashed; a model of two classes needs up to 0.7 GB to be fitted
 
 
 @final
@@ -329,8 +329,9 @@ def check_hashed(options: WordOptions, n_features: Any) -> None:
     """Refuse a number of hashed columns that is none, and what needs terms."""
     if not _is_whole(n_features) or not 1 <= int(n_features) <= MOST_COLUMNS:
         raise InvalidInput(
-            f"n_features={n_features!r}; expected a number of columns from 1 to 2²⁶, or None "
-            "to keep a vocabulary. 2**20 suits most texts."
+            f"n_features={n_features!r}; expected a number of columns from 1 to 2²², or None "
+            "to keep a vocabulary. 2**20 suits most texts; models of more columns would fill the "
+            "memory."
         )
     given = [] if options.vocabulary is None else [f"vocabulary={options.vocabulary!r:.40}"]
     given += [] if options.unknown == "ignore" else [f"unknown={options.unknown!r}"]

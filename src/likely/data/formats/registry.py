@@ -49,8 +49,8 @@ SUFFIXES = {
     ".mbox": "mbox",
 }
 BATCH_ROWS = 16384
-SMALL_TABLE = 2**30  # bytes, which any file may hold
-MOST_EXPANSION = 1000  # times the bytes of a Parquet file, in the table of a larger one
+SMALL_TABLE = 2**26  # bytes, which any file may hold; look needs up to nine times as much
+MOST_EXPANSION = 300  # times the bytes of a Parquet file, in the table of a larger one
 LARGE_FILE = 16 * 2**20  # bytes; its cells are not measured before it is read
 SHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")  # of spreadsheet programs
 
@@ -172,7 +172,8 @@ def _open_parquet(path: Path, label: str, spool: object) -> ParquetSource:
         with ParquetFile(path) as file:
             refuse_many_columns(label, file.metadata.num_columns)
             schema, n_rows = file.schema_arrow, file.metadata.num_rows
-            decoded = _decoded_bytes(path, file)
+            most = max(SMALL_TABLE, MOST_EXPANSION * path.stat().st_size)
+            decoded = _decoded_bytes(path, file, most)
     except (pa.ArrowException, OSError) as error:
         text = not first_bytes(path).startswith(PARQUET)
         do = "Pass the format that it has, such as format='csv'." if text else "Write it again."
@@ -188,37 +189,53 @@ def _open_parquet(path: Path, label: str, spool: object) -> ParquetSource:
             )
     if not n_rows:
         raise InvalidFile(label, "there is no row; a table was expected. Check how it was made.")
-    if decoded > max(SMALL_TABLE, MOST_EXPANSION * path.stat().st_size):
+    if decoded > most:
         raise InvalidFile(
             label,
-            f"the file has {path.stat().st_size:,} bytes, and its table would have {decoded:,}, "
-            "because long or many cells are repeated; it may be damaged or made to fill the "
-            "memory. Keep the columns that are needed, with short cells, and write it again.",
+            f"the file has {path.stat().st_size:,} bytes, and its table would have at least "
+            f"{decoded:,}, because long or many cells are repeated; it may be damaged or made to "
+            "fill the memory. Keep the columns that are needed, with short cells, write equal rows "
+            "once with a column of their number (weight=), and write it again.",
         )
     kinds = tuple(kind_of_arrow(type_) for type_ in schema.types)
     return ParquetSource(path, label, names, kinds, n_rows, path.stat().st_size, spool)
 
 
-def _decoded_bytes(path: Path, file: Any) -> int:
-    """The bytes of the table in a Parquet file; of a large one, without cells that are repeated.
+def _decoded_bytes(path: Path, file: Any, most: int) -> int:
+    """The bytes of the table in a Parquet file, until they exceed ``most``.
 
-    Such cells are in the file once, in a dictionary, which is read as it is.
+    Text that is repeated is in the file once, in a dictionary, which is read as it is; of a large
+    file it is not measured.
     """
     import pyarrow.compute as pc
     from pyarrow.parquet import ParquetFile
 
     metadata = file.metadata
     groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
-    total = sum(max(g.total_byte_size, g.num_rows * g.num_columns) for g in groups)
+    of_row = sum(map(_fewest_bytes, file.schema_arrow.types))
+    total = sum(max(g.total_byte_size, int(g.num_rows * of_row)) for g in groups)
     texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
-    if path.stat().st_size > LARGE_FILE or not texts:
+    if path.stat().st_size > LARGE_FILE or not texts or total > most:
         return total
     with ParquetFile(path, read_dictionary=texts) as coded:
         for batch in coded.iter_batches(BATCH_ROWS, columns=texts):
             for column in batch.columns:
                 places = column.indices.drop_null().to_numpy(zero_copy_only=False)
                 total += int(pc.binary_length(column.dictionary).to_numpy()[places].sum())
+            if total > most:
+                break
     return total
+
+
+def _fewest_bytes(kind: "pa.DataType") -> float:
+    """Of a cell of this type, whatever it holds: a number, or where a text starts."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return 1.0
+    if pa.types.is_primitive(kind):
+        return float(kind.bit_width) / 8
+    return 4.0 if _is_text(kind) else 1.0
 
 
 def _is_text(kind: Any) -> bool:
