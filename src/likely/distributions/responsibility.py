@@ -194,11 +194,11 @@ def distinct_values(X: Array, labels: Labels) -> Array:
     """
     counted = (labels.codes >= 0) & (labels.weights() > 0)
     if X.size < FAST_CELLS:
-        rows = np.asarray(X, dtype=float)[counted]
-        found, rest = _in_order(rows[: 2 * MOST_VALUES]), rows[2 * MOST_VALUES :]
-        if not len(rest) or (found[0] == CONTINUOUS).all():  # as most columns are seen to be
+        rows, few = np.asarray(X, dtype=float), 2 * MOST_VALUES
+        found = _in_order(rows[:few][counted[:few]])
+        if len(rows) <= few or (found[0] == CONTINUOUS).all():  # as most columns are seen to be
             return found
-        return _in_order(np.concatenate([found, rest]))
+        return _in_order(np.concatenate([found, rows[few:][counted[few:]]]))
     from likely.fast.counts import distinct_by_column
 
     X = for_loop(X)
@@ -259,6 +259,8 @@ def _in_order(values: Array) -> Array:
     count = first.sum(axis=0)
     few = count <= MOST_VALUES
     many[~many] = ~few
+    if many.all():
+        return np.full((1, values.shape[1]), CONTINUOUS)
     distinct = np.sort(np.where(first[:, few], found[:, few], np.nan), axis=0)
     out = np.full((int(count[few].max(initial=1)), values.shape[1]), np.nan)
     out[:, many] = CONTINUOUS

@@ -234,7 +234,7 @@ def warn_collapsed(
         text += " in every start; a stronger prior keeps their variance above 0"
     warn_user(
         f"{text}. Ask for fewer than {n_components} {noun}, raise regularisation, or drop such a "
-        "column.",
+        "column; lower regularisation if the scales of a column truly differ by 1,000 or more.",
         CollapsedComponent,
     )
 
