@@ -353,3 +353,17 @@ def test_a_constant_column_may_have_any_value_in_new_rows():
 def test_a_name_of_hmmlearn_is_answered_with_ours():
     with pytest.raises(UnknownParameter, match="hmmlearn's n_components is n_states"):
         HiddenMarkovModel(n_components=2)
+
+
+def test_a_component_10000_times_narrower_than_another_is_fitted_with_less_regularisation():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 2000)
+    wide = rng.normal(size=(2000, 1)) * np.where(y == 1, 1.0, 1e4)[:, None]
+    X = np.column_stack([wide, rng.normal(size=(2000, 3)) + 0.7 * y[:, None]])
+    with pytest.warns(CollapsedComponent, match="lower regularisation if the scales of a column"):
+        held = GaussianMixture(2, "diagonal", random_state=0).fit(X)
+    found = GaussianMixture(2, "diagonal", random_state=0, regularisation=1e-10).fit(X)
+    narrow, wide = np.sort(found.covariances_[:, 0])
+    assert 0.8 < narrow < 1.25
+    assert 0.8e8 < wide < 1.25e8
+    assert found.score_samples(X).mean() > held.score_samples(X).mean() + 1

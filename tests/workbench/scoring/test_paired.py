@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from likely.workbench.scoring.paired import corrected_interval, corrected_test, standard_error
+from likely.workbench.scoring.paired import (
+    FEWEST_ROWS,
+    corrected_interval,
+    corrected_test,
+    lone_rows,
+    standard_error,
+)
 
 FOLDS = arrays(np.float64, st.integers(2, 12), elements=st.floats(-10, 10))
 
@@ -101,3 +107,25 @@ def test_the_best_model_is_first_and_one_without_a_score_is_last_in_both_directi
         assert found[1].against_best.difference == scores["middle"] - scores[order[0]]
         assert found[1].against_baseline is None
         assert found[2].against_baseline.difference == scores[order[2]] - 2.0
+
+
+@pytest.mark.parametrize("n_bad", [1, 2, 3, 4])
+def test_up_to_three_rows_may_carry_the_loss_alone(n_bad):
+    gain = 1.0 + 0.1 * np.random.default_rng(0).normal(size=60)
+    bad = [5, 17, 40, 41][:n_bad]
+    gain[bad] = -1000.0 - np.arange(n_bad)
+    found = lone_rows(gain, np.ones(60), np.arange(100, 160))
+    if n_bad > 3:
+        assert found is None
+    else:
+        assert found.rows == tuple(100 + each for each in reversed(bad))
+
+
+def test_rows_are_not_called_lone_where_the_others_gain_nothing_or_are_few():
+    gain = np.zeros(60)
+    gain[3] = -1000.0
+    assert lone_rows(gain, np.ones(60), np.arange(60)) is None
+    gain = 1.0 + 0.1 * np.random.default_rng(0).normal(size=FEWEST_ROWS)
+    gain[3] = -1000.0
+    assert lone_rows(gain, np.ones(FEWEST_ROWS), np.arange(FEWEST_ROWS)).rows == (3,)
+    assert lone_rows(gain[:-1], np.ones(FEWEST_ROWS - 1), np.arange(FEWEST_ROWS - 1)) is None
