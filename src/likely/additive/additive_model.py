@@ -266,8 +266,9 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         X, offset, exposure = own_columns(X, offset, exposure)
         check_is_fitted(self)
         refuse_unless_share(level)
-        likelihood = self.linear_.likelihood_
-        wanted = check_interval_of(of, numbers=not likelihood.response.has_trials)
+        link, response = self.linear_.likelihood_.link, self.linear_.response_of_new()
+        likelihood = response.with_link(link)
+        wanted = check_interval_of(of, numbers=not response.has_trials)
         eta = self.linear_predictor(X, offset=offset, exposure=exposure)
         spread = self._errors(X)
         if wanted == "mean":
@@ -289,13 +290,13 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
     ) -> PredictiveDistribution:
         """The distribution of y given each row: the response around its mean."""
         mean = self.predict(X, offset=offset, exposure=exposure)
-        response = self.linear_.likelihood_.response
+        response = self.linear_.response_of_new()
         return PredictiveDistribution(response, mean, self._density_dispersion())
 
     def predictive_family(self) -> PredictiveFamily | None:
         """The response, with the dispersion of the fit."""
         check_is_fitted(self)
-        return PredictiveFamily.of(self.linear_.likelihood_.response, self._density_dispersion())
+        return PredictiveFamily.of(self.linear_.response_of_new(), self._density_dispersion())
 
     def _density_dispersion(self) -> float:
         """ψ of p(y | x): 1 where the family fixes it."""

@@ -380,7 +380,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
         if check_interval_of(of, numbers=not likelihood.response.has_trials) == "mean":
             interval = self._mean_interval(X, likelihood.link, level, offset, exposure)
             return np.clip(interval, *likelihood.response.means)
-        response = self._response_of_new()
+        response = self.response_of_new()
         counts = response.with_link(likelihood.link)
         if (
             self.standard_errors == "quasi"
@@ -402,12 +402,12 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
     ) -> PredictiveDistribution:
         """The distribution of y given each row: the response around its mean."""
         mean = self.predict(X, offset=offset, exposure=exposure)
-        return PredictiveDistribution(self._response_of_new(), mean, self._density_dispersion())
+        return PredictiveDistribution(self.response_of_new(), mean, self._density_dispersion())
 
     def predictive_family(self) -> PredictiveFamily | None:
         """The response, with the dispersion of the fit."""
         check_is_fitted(self)
-        return PredictiveFamily.of(self._response_of_new(), self._density_dispersion())
+        return PredictiveFamily.of(self.response_of_new(), self._density_dispersion())
 
     def deviance(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
@@ -458,8 +458,8 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
         shape = () if response.shape_is_known else (PlateParameter("α"),)
         return (PlateParameter("β"), *dispersion, *shape)
 
-    def _response_of_new(self) -> Response:
-        """The family of a new y: of a Poisson on overdispersed counts, a negative binomial."""
+    def response_of_new(self) -> Response:
+        """Internal: the family of a new y; of overdispersed counts a negative binomial."""
         response = self.likelihood_.response
         alpha = vars(self).get("count_alpha_", 0.0)  # of a file of an earlier version, none
         return NegativeBinomial(alpha) if alpha > 0 else response

@@ -233,15 +233,14 @@ class ModelEntry:
     def accepts(self, argument: str, kind: TargetKind | None = None) -> bool:
         """Whether its fit takes such an argument, and so do those of the models inside it.
 
-        ``kind`` is that of the target; None asks of the estimator for classes.  An exposure
-        multiplies the mean of counts and amounts, not of numbers that may be negative.
+        ``kind`` is that of the target; None asks of the estimator for classes.
         """
-        if argument == "exposure" and kind == "real":
-            return False
         inside = [each for each in self.settings.values() if isinstance(each, InnerModel)]
         own = self.load() if self.example is None else type(self._inner)
         if self.for_numbers and kind is not None and kind not in CLASS_KINDS:
             own = _class_named(self.for_numbers)
+            if argument == "exposure" and kind == "real":  # it multiplies means above 0
+                return False
         classes = [own, *(each.load() for each in inside)]
         return all(argument in signature(each.fit).parameters for each in classes)
 
