@@ -16,7 +16,10 @@ from likely.cli.main import VERBS
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "models").glob("*.rst"))
 ALL_PAGES = [*PAGES, *sorted((ROOT / "docs").glob("*.rst"))]
-WITH_EXAMPLES = [*PAGES, ROOT / "docs" / "explain.rst", ROOT / "docs" / "runtime.rst"]
+WITH_EXAMPLES = [
+    *PAGES,
+    *(ROOT / "docs" / f"{name}.rst" for name in ("explain", "runtime", "spreadsheets")),
+]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 SOURCE = ROOT / "src" / "likely"

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli.answer import Answer
+from likely.cli.options import data_options
 from likely.cli.terminal import GlobalOptions, global_options, heading, width
-from likely.tasks.request import Exit, Refusal
+from likely.tasks.request import HOW_READ, DataOptions, Exit, Refusal
 
 if TYPE_CHECKING:
     from likely.runs import Run
@@ -47,6 +48,7 @@ OUTPUT = ("-o", "predictions.csv")
     metavar="TEXT",
     help="Document to explain, for a model that reads one column of text; may be repeated.",
 )
+@data_options(*HOW_READ)
 @click.option(
     "-o",
     "output",
@@ -64,6 +66,7 @@ def explain(
     top: int | None,
     texts: tuple[str, ...],
     output: str | None,
+    options: DataOptions,
 ) -> Answer:
     """Show what the model of RUN (a folder, or @last) has learned, or explain rows of DATA.
 
@@ -85,7 +88,7 @@ def explain(
         from likely.tasks.row_explanations import explained_rows
 
         return _rows_answer(
-            opened, run, data, explained_rows(opened, run, data, rows, against), top
+            opened, run, data, explained_rows(opened, run, data, rows, against, options), top
         )
     if rows or against is not None:
         option = "--row" if rows else "--against"

@@ -30,6 +30,7 @@ from likely.cli.streams import (
     output_fails,
 )
 from likely.cli.terminal import GlobalOptions, global_options
+from likely.data.readings.table_readings import UnsettledColumn
 from likely.errors import (
     BrokenLedger,
     HonestyRefusal,
@@ -167,6 +168,8 @@ def run(argv: list[str]) -> int:
         return _fail(str(error), Exit.HONESTY, help_of, settings)
     except BrokenLedger as error:
         return _fail(str(error), Exit.CHECK, _verify(error), settings)
+    except UnsettledColumn as error:
+        return _fail(str(error), Exit.DATA, f"{settings.command} {error.option}", settings)
     except LikelyError as error:
         return _fail(str(error), Exit.DATA, help_of, settings)
     except MemoryError:

@@ -72,6 +72,28 @@ OPTIONS: Mapping[str, Callable[[Command], Command]] = {
         "repeated.",
         multiple=True,
     ),
+    "number": click.option(
+        "--number",
+        metavar="COL[=MARK]",
+        multiple=True,
+        help="Column of text to read as numbers; MARK is its decimal mark, . or , (with % for per "
+        "cent) [default: recognised]. May be repeated.",
+    ),
+    "date": click.option(
+        "--date",
+        metavar="COL[=FORM]",
+        multiple=True,
+        help="Column of text to read as dates; FORM is day-first, month-first, year-first, iso, "
+        "excel or a format such as %d/%m/%Y [default: recognised]. May be repeated.",
+    ),
+    "decimal": click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        help="Decimal mark of columns in which both are possible [default: that of the others].",
+    ),
+    "sheet": click.option(
+        "--sheet", metavar="NAME", help="Sheet of a workbook [default: the only one with cells]."
+    ),
 }
 
 SEALING: Mapping[str, Callable[[Command], Command]] = {

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from likely.cli.answer import Answer
+from likely.cli.options import data_options
 from likely.cli.table_files import refuse_json_on_stdout, refuse_safe_csv, write_table
 from likely.cli.terminal import GlobalOptions, global_options, on_terminal
 from likely.errors import InvalidInput, ReplacedBytes, warn_user
-from likely.tasks.request import Exit, Refusal, share
+from likely.tasks.request import HOW_READ, DataOptions, Exit, Refusal, share
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,6 +98,7 @@ keep_option = click.option(
     help="File to write: .csv, .tsv, .jsonl (each also .gz) or .parquet [default: standard "
     "output, as CSV].",
 )
+@data_options(*HOW_READ)
 @keep_option
 @click.option("--proba", is_flag=True, help="Also write the probability of each class, p_<class>.")
 @interval_option
@@ -120,6 +122,7 @@ def predict(
     of: str | None,
     threshold: float | None,
     safe_csv: bool,
+    options: DataOptions,
 ) -> Answer:
     """Write a prediction of RUN (a folder, or @last) for every row of DATA, in the same order.
 
@@ -141,7 +144,7 @@ def predict(
     opened = open_run(run)
     _refuse_own_input(run, data, output)
     request = PredictRequest(
-        run, opened, data, keep, proba, interval, of, threshold, settings.caller
+        run, opened, data, keep, proba, interval, of, threshold, settings.caller, options
     )
     text = text_alone(opened) if data == "-" else None
     with settings.using_jobs():

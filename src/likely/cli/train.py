@@ -98,7 +98,6 @@ def train(
     from likely.runs import RunFolder
     from likely.tasks.fits import TrainRequest
     from likely.tasks.training_run import trained
-    from likely.workbench.data.opening import dataset
 
     if weka.seed is not None:
         settings.seed = weka.seed
@@ -107,7 +106,7 @@ def train(
     data, model = words_of(words, weka)
     chosen = model_named(model)
     given = assigned(chosen, assignments)
-    opened = dataset(data)
+    opened = options.opened(data)
     if weka.target is not None or (weka.used and options.target is None and opened.target is None):
         options = replace(options, target=target_named(weka, opened.source.names))
     request = TrainRequest(

@@ -44,6 +44,7 @@ class Source(ABC):
     kinds: tuple[ColumnKind, ...]
     n_rows: int | None  # None when only a pass over the data would tell
     nbytes: int | None
+    notes: tuple[str, ...] = ()  # how columns of text were read, and what leaves a question
 
     @abstractmethod
     def __iter__(self) -> "Iterator[pa.RecordBatch]": ...
@@ -51,6 +52,13 @@ class Source(ABC):
     @abstractmethod
     def select(self, names: Sequence[str]) -> "Source":
         """All rows, with these columns, in this order."""
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """All rows as a frame, ``"pandas"`` or ``"polars"``; None is an Arrow table."""
+        from likely.data.arrow import in_one_table
+        from likely.data.frames import frame_of
+
+        return frame_of(in_one_table(self), library)
 
     def drop(self, names: Sequence[str]) -> "Source":
         """All rows, without these columns."""
@@ -82,7 +90,7 @@ class Source(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class _SourceView(Source):
+class SourceView(Source):
     """Another source, of which the rows or the columns are changed as they are read."""
 
     source: Source
@@ -106,7 +114,7 @@ class _SourceView(Source):
 
 @final
 @dataclass(frozen=True, eq=False)
-class _KnownSource(_SourceView):
+class _KnownSource(SourceView):
     """The rows of a source that have a value in one column."""
 
     column: str
@@ -129,7 +137,7 @@ class _KnownSource(_SourceView):
 
 @final
 @dataclass(frozen=True, eq=False)
-class _SelectedSource(_SourceView):
+class _SelectedSource(SourceView):
     """Some columns of a source that needs others to choose its rows."""
 
     columns: tuple[str, ...]
@@ -162,7 +170,7 @@ def are_known(column: Any) -> Any:
 
 @final
 @dataclass(frozen=True, eq=False)
-class _CategorisedSource(_SourceView):
+class _CategorisedSource(SourceView):
     """A source of which some columns are made categories as they are read."""
 
     categories: tuple[str, ...]
@@ -183,7 +191,7 @@ class _CategorisedSource(_SourceView):
 
 @final
 @dataclass(frozen=True, eq=False)
-class _RenamedSource(_SourceView):
+class _RenamedSource(SourceView):
     """A source of which one column has another name."""
 
     old: str

@@ -250,6 +250,9 @@ class RunFacts:
                 options += [f"--{key.replace('_', '-')}", str(known[key])]
         for text in known.get("declared_texts") or () if verb in SCORING and not seal else ():
             options += ["--text", str(text)]
+        read = known.get("readings") or {} if not seal else {}
+        for key in ("number", "date"):
+            options += [word for each in read.get(key) or () for word in (f"--{key}", str(each))]
         return shlex.join(["likely", verb, name, *words, *options])
 
 

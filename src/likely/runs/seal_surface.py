@@ -25,6 +25,7 @@ from likely.sealing.split import row_mask
 from likely.workbench.data.dataset import UNNAMED, Dataset
 from likely.workbench.data.opening import DataArguments, dataset, takes_data_arguments
 from likely.workbench.data.task import WITH_EXPOSURE, task_of
+from likely.workbench.data.unsettled import refuse_unsettled
 from likely.workbench.look.findings import CODES, WITHOUT_LABELS, Mute
 from likely.workbench.look.look import sorted_findings
 
@@ -104,6 +105,7 @@ def seal(
     """
     rows = dataset(data, target, **about)
     _refuse_sealed(rows)
+    refuse_unsettled(rows)
     given, (rows, test) = rows, _labelled(rows, test)
     _check_roles(rows, judge)
     terms = _terms(rows, test=test, budget=budget, judge=judge, escrow=escrow, seed=seed)
@@ -138,6 +140,7 @@ def _terms(
         declared_texts=rows.declared_texts,
         identifiers=rows.identifiers,
         texts=rows.texts,
+        readings=rows.readings.to_json(),
     )
 
 

@@ -4,7 +4,7 @@ The folder is filled under another name and renamed at the end, so a seal is nev
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -78,6 +78,7 @@ class SealTerms:
     declared_texts: tuple[str, ...] = ()  # columns whose words are counted
     identifiers: tuple[str, ...] | None = None  # columns that identify rows; None is not known
     texts: tuple[str, ...] | None = None  # columns of free text
+    readings: Mapping[str, Any] = field(default_factory=dict)  # how text was read
 
 
 def create_seal(
@@ -263,6 +264,7 @@ def _settled(origin: Origin, terms: SealTerms) -> dict[str, Any]:
         "declared_texts": terms.declared_texts,
         "identifiers": terms.identifiers,
         "texts": terms.texts,
+        "readings": dict(terms.readings),
     }
 
 

@@ -6,7 +6,7 @@ the end, so that the same content always has the same SHA-256.
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self, final
 
@@ -26,6 +26,7 @@ LATER = (
     "identifiers",
     "texts",
     "findings",
+    "readings",
 )  # left out where nothing was declared or found
 COUNTS = ("seed", "n_train", "n_test", "budget")  # whole numbers
 FORMAT = 1  # raised when an older version of likely could misread the folder
@@ -67,6 +68,7 @@ class Manifest:
     identifiers: tuple[str, ...] | None = None  # of the whole table; None is not known
     texts: tuple[str, ...] | None = None  # columns of free text, of the whole table
     findings: tuple[Mapping[str, Any], ...] = ()  # of look: code, columns and text of each
+    readings: Mapping[str, Any] = field(default_factory=dict)  # how text was read as numbers, dates
     format: int = FORMAT
 
     @property
@@ -79,7 +81,7 @@ class Manifest:
     def read(cls, path: Path) -> Self:
         try:
             content = json.loads(path.read_bytes())
-            unknown = set(content) - {field.name for field in fields(cls)}
+            unknown = set(content) - {each.name for each in fields(cls)}
             if content["format"] != FORMAT or unknown:
                 what = f"format {content['format']}"
                 if unknown:

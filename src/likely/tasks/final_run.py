@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from likely.errors import HonestyRefusal
-from likely.tasks.request import DataOptions, Exit, Refusal
+from likely.tasks.request import DataOptions, Exit, Refusal, opened_as_trained
 
 if TYPE_CHECKING:
     from likely.numerics.intervals import Estimate
@@ -329,7 +329,8 @@ def scored_elsewhere(
     from likely.workbench.data.task import task_of_fit
     from likely.workbench.scoring.held_out import predict_elsewhere
 
-    data, target = dataset(test), str(learned.target)
+    read = {name: getattr(learned, name) for name in ("number", "date", "decimal")}
+    data, target = opened_as_trained({"readings": read}, test), str(learned.target)
     data.refuse_sealed_rows("score", also=seal if training is None else training.seal)
     if target not in data.source.names:
         raise Refusal(

@@ -11,8 +11,11 @@ from likely.errors import InvalidInput
 from likely.output.formatting import cell, count, paragraph, text_table
 from likely.tasks.request import (
     Caller,
+    DataOptions,
     Exit,
     Refusal,
+    opened_as_trained,
+    reading_options,
     refuse_unknown_column,
     share,
     with_categories_of_run,
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from likely._typing import Array
+    from likely.data.readings.table_readings import Given
     from likely.runs import Run
     from likely.workbench.data.dataset import Dataset
     from likely.workbench.data.opening import HeaderAlone
@@ -144,6 +148,7 @@ class PredictRequest(NamedTuple):
     of: str | None = None
     threshold: float | None = None
     caller: Caller = Caller()
+    options: DataOptions = DataOptions()
 
 
 def predict(
@@ -156,6 +161,10 @@ def predict(
     threshold: float | None = None,
     keep: Sequence[str] = (),
     output: str | Path | None = None,
+    number: "Given | None" = None,
+    date: "Given | None" = None,
+    decimal: str | None = None,
+    sheet: str | None = None,
 ) -> Predictions:
     """Predict every row of a table, as ``likely predict`` does.
 
@@ -181,6 +190,8 @@ def predict(
         Columns of the data to carry along.
     output : path
         A file to write: .csv, .tsv, .jsonl (each also .gz) or .parquet.
+    number, date, decimal, sheet
+        How the file is written, as in ``read``; otherwise its columns are read as those of the RUN.
 
     Returns
     -------
@@ -204,7 +215,9 @@ def predict(
     if threshold is not None:
         threshold = share(threshold, "Write threshold=0.3, for instance.")
     keep = (keep,) if isinstance(keep, str) else keep
-    request = PredictRequest(name, opened, label, keep, proba, level, of, threshold)
+    said = {"number": number, "date": date, "decimal": decimal, "sheet": sheet}
+    how = DataOptions(**reading_options(said))
+    request = PredictRequest(name, opened, label, keep, proba, level, of, threshold, options=how)
     if output is None:
         return predictions(request, data)
     if isinstance(data, str | Path) and is_same_file(str(data), str(output)):
@@ -235,7 +248,11 @@ def run_of(run: Any) -> "Run":
         return Run(run.run or Path(), run.model, run_facts_of(run))
     if isinstance(run, Study):
         rows = run.question.objective.rows
-        facts = {"roles": rows.roles.given(), "categories": list(rows.categories)}
+        facts = {
+            "roles": rows.roles.given(),
+            "categories": list(rows.categories),
+            "readings": rows.readings.to_json(),
+        }
         return Run(Path(), run.refit(), facts)
     if isinstance(run, str | Path):
         return open_run(str(run))
@@ -249,21 +266,21 @@ def run_of(run: Any) -> "Run":
 def predictions(request: PredictRequest, data: Any) -> Predictions:
     """The predictions of a request: nothing is computed before they are read."""
     from likely.data.frames import library_of
-    from likely.workbench.data.opening import HeaderAlone, dataset
+    from likely.workbench.data.opening import HeaderAlone
 
     opened, run = request.opened, request.run
     labels = _labels(opened, run, request.data) if request.proba else []
     options = PredictionOptions.of(opened.model, request)
     names = ["prediction", *(f"p_{label}" for label in labels), *options.names]
     try:
-        rows = dataset(data)
+        rows = opened_as_trained(opened.facts, data, request.options)
     except HeaderAlone as alone:
         notes = _nothing_to_predict(opened, alone, run)
         kept = kept_names(request.caller, request.keep, alone.names, names)
         return Predictions((*kept, *names), 0, notes, Chunks(()))
     rows = with_text_as_trained(opened, rows)
     refuse_missing_columns(opened, rows.source.names, rows.label, run)
-    notes = (*rows.log_prediction(), *options.remarks)
+    notes = (*rows.readings.remarks, *rows.log_prediction(), *options.remarks)
     kept = kept_names(request.caller, request.keep, rows.source.names, names)
     read = {*map(str, opened.model.feature_names_in_)}
     rows = with_categories_of_run(rows, opened.facts, read)

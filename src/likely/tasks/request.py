@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from likely.sealing.folder import SealFolder
     from likely.workbench.data.dataset import Dataset
 
+HOW_READ = ("number", "date", "decimal", "sheet")  # options about the way a file is written
 UNLABELLED = "unlabelled"  # the setting whose value marks rows without a label
 MOST_LABELS = 30  # values of a header that may be a label
 YES_AND_NO = {"yes": True, "on": True, "no": False, "off": False}
@@ -91,6 +92,10 @@ class DataOptions:
     category: tuple[str, ...] = ()
     feature: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
+    number: tuple[str, ...] = ()  # COL or COL=MARK
+    date: tuple[str, ...] = ()  # COL or COL=FORM
+    decimal: str | None = None
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         if self.order is not None and self.kind not in (None, "ordinal"):
@@ -124,6 +129,7 @@ class DataOptions:
             category=tuple(facts.get("categories", ())),
             feature=tuple(facts.get("declared_features", ())),
             text=tuple(facts.get("declared_texts", ())),
+            **how_read(facts),
         )
 
     @property
@@ -168,8 +174,68 @@ class DataOptions:
         known = (*data.source.names, *data.dropped)
         for name in self.columns:
             refuse_unknown_column(caller, known, name)
-        given: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        given: dict[str, Any] = {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if field.name not in HOW_READ
+        }
         return dataset(data, **given)
+
+    def opened(self, given: object) -> "Dataset":
+        """The data, read as these options say."""
+        from likely.workbench.data.dataset import Dataset
+        from likely.workbench.data.opening import dataset
+
+        if isinstance(given, Dataset):  # by who has opened it
+            return given
+        return dataset(
+            given,
+            number=self.number or None,
+            date=self.date or None,
+            decimal=self.decimal,
+            sheet=self.sheet,
+        )
+
+
+NO_OPTIONS = DataOptions()
+
+
+def reading_options(about: Mapping[str, Any]) -> dict[str, Any]:
+    """What Python's arguments say about the way a file is written, as options have it."""
+    from likely.data.readings.table_readings import AskedReadings
+
+    asked = AskedReadings.of(about.get("number"), about.get("date"), about.get("decimal"))
+    return {
+        "number": tuple(f"{name}={form}".rstrip("=") for name, form in asked.number.items()),
+        "date": tuple(f"{name}={form}".rstrip("=") for name, form in asked.date.items()),
+        "decimal": asked.decimal,
+        "sheet": about.get("sheet"),
+    }
+
+
+def how_read(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """How the columns of a RUN were read, as options, from ``run.json``."""
+    found = facts.get("readings") or {}
+    return {
+        "number": tuple(found.get("number", ())),
+        "date": tuple(found.get("date", ())),
+        "decimal": found.get("decimal"),
+        "sheet": found.get("sheet"),
+    }
+
+
+def opened_as_trained(
+    facts: Mapping[str, Any], data: object, options: DataOptions = NO_OPTIONS
+) -> "Dataset":
+    """Other data, of which the columns are read as those of a RUN, unless options say otherwise."""
+    from likely.data.readings.table_readings import AskedReadings
+    from likely.workbench.data.dataset import Dataset
+    from likely.workbench.data.opening import dataset_like
+
+    if isinstance(data, Dataset):
+        return data
+    asked = AskedReadings.of(options.number, options.date, options.decimal)
+    return dataset_like(data, facts.get("readings") or {}, asked, options.sheet)
 
 
 def with_categories_of_run(
@@ -184,9 +250,7 @@ def with_categories_of_run(
 
 def open_data(caller: Caller, given: "str | SealFolder", options: DataOptions) -> "Dataset":
     """DATA, or the training rows of a SEAL, with the options about it."""
-    from likely.workbench.data.opening import dataset
-
-    return options.on(caller, dataset(given))
+    return options.on(caller, options.opened(given))
 
 
 def open_with_target(caller: Caller, name: str, options: DataOptions) -> "Dataset":

@@ -22,7 +22,14 @@ from likely.inputs.tables import as_frame, n_rows_of, refuse_file, rows_at
 from likely.names import has_method
 from likely.output.formatting import WIDEST, cell, count, listed
 from likely.tasks.prediction_run import run_of
-from likely.tasks.request import Exit, Refusal, with_categories_of_run
+from likely.tasks.request import (
+    NO_OPTIONS,
+    DataOptions,
+    Exit,
+    Refusal,
+    opened_as_trained,
+    with_categories_of_run,
+)
 from likely.tasks.suitability import (
     as_trained,
     columns_read_by,
@@ -290,10 +297,18 @@ def _no_row(row: int, data: str, n_rows: int) -> str:
 
 
 def explained_rows(
-    opened: "Run", run: str, data: Any, rows: tuple[int, ...], against: Any
+    opened: "Run",
+    run: str,
+    data: Any,
+    rows: tuple[int, ...],
+    against: Any,
+    options: DataOptions = NO_OPTIONS,
 ) -> ExplainedRows:
     """The explanation of some rows of a table."""
-    return _explained_tables(opened, *_tables(opened, run, data, rows), against)
+    given = data
+    if options != NO_OPTIONS:
+        given = opened_as_trained(opened.facts, data, options)
+    return _explained_tables(opened, *_tables(opened, run, given, rows), against)
 
 
 def explained_texts(
@@ -432,10 +447,9 @@ def _tables(
 
 def _source(opened: "Run", run: str, data: Any) -> Any:
     """The columns of the table that the model reads, and an offset or exposure."""
-    from likely.workbench.data.opening import dataset
     from likely.workbench.data.roles import roles_in_run
 
-    rows = with_text_as_trained(opened, dataset(data))
+    rows = with_text_as_trained(opened, opened_as_trained(opened.facts, data))
     refuse_missing_columns(opened, rows.source.names, rows.label, run)
     names = needed_columns(opened.model)
     rows = with_categories_of_run(rows, opened.facts, set(names))

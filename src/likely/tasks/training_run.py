@@ -26,7 +26,16 @@ from likely.tasks.fits import (
     refuse_counts,
     with_unlabelled_marked,
 )
-from likely.tasks.request import UNLABELLED, Caller, DataOptions, Exit, Refusal, refuse_no_target
+from likely.tasks.request import (
+    HOW_READ,
+    UNLABELLED,
+    Caller,
+    DataOptions,
+    Exit,
+    Refusal,
+    reading_options,
+    refuse_no_target,
+)
 from likely.tasks.suitability import naming_rows, needs_preparation, refuse_two_orders
 from likely.tasks.train_text import Part, plain_text
 from likely.workbench.data.opening import DataArguments, dataset, in_list, takes_data_arguments
@@ -140,8 +149,9 @@ def train(
     (2,)
     """
     entry = entry_for(model)
+    read: Any = {name: about.get(name) for name in HOW_READ}
     if target is not None and not isinstance(target, str):  # one label for each row
-        data, target = dataset(data, target), None
+        data, target = dataset(data, target, **read), None
     given = {**(settings or {})}
     for name in given:
         if not name.startswith("words__"):
@@ -156,7 +166,7 @@ def train(
         if name in listed and value is not None
         else value
         for name, value in given_about.items()
-    }
+    } | reading_options(given_about)
     options = DataOptions(target=target, clusters=clusters, **roles)
     label = data if isinstance(data, str) else str(getattr(data, "label", "DATA"))
     asked = TrainRequest(data, entry, given, options, folds, label=label)
@@ -236,6 +246,7 @@ def run_facts_of(found: Trained) -> dict[str, Any]:
     return {
         **found.facts,
         "categories": list(data.categories),
+        "readings": data.readings.to_json(),
         "data": {"name": found.facts["data"]},
     }
 
@@ -259,7 +270,10 @@ def train_on(request: TrainRequest) -> TrainedModel:
         found = found._replace(parameters={**found.parameters, UNLABELLED: mark})
     if request.test is None or data.target is None:
         return found
-    learned = replace(DataOptions.in_run(found.facts), category=data.categories)
+    learned = replace(
+        DataOptions.in_run({**found.facts, "readings": data.readings.to_json()}),
+        category=data.categories,
+    )
     text, facts = scored_elsewhere(found.model, request.test, learned, training=data)
     return found._replace(parts=(*found.parts, text), facts={**found.facts, "unguarded": facts})
 
@@ -267,12 +281,14 @@ def train_on(request: TrainRequest) -> TrainedModel:
 def _opened(request: TrainRequest) -> "Dataset":
     """The data with the options about it, refused if the model cannot use them."""
     from likely.workbench.data.dataset import refuse_no_features
+    from likely.workbench.data.unsettled import refuse_unsettled
 
-    data = request.options.on(request.caller, dataset(request.data))
+    data = request.options.on(request.caller, request.options.opened(request.data))
     _refuse_unused(request.model, data)
     if request.model.supervised:
         refuse_no_target(request.caller, data)
         refuse_no_features(data)
+    refuse_unsettled(data)
     return data
 
 
@@ -359,6 +375,7 @@ def run_facts(caller: Caller, trained: TrainedModel, found: "Look | None") -> di
         "declared_texts": list(data.declared_texts),
         "identifiers": list(data.identifiers),
         "texts": list(data.texts),
+        "readings": data.readings.to_json(),
         "findings": findings_kept(data, found),
         "roles": facts["roles"],
         "columns": facts["columns"],

@@ -231,7 +231,12 @@ BAD = {
     "workbook called CSV": ("a.csv", b"PK\x03\x04rest", None, "workbook.*export"),
     "UTF-16": ("a.csv", "a,b\n1,2\n".encode("utf-16"), None, "UTF-16.*iconv"),
     "unknown suffix": ("a.xyz", b"a,b\n1,2\n", None, "ends in '.xyz'.*format="),
-    "a workbook": ("a.xlsx", b"PK\x03\x04", None, "is a workbook.*Save the sheet as CSV"),
+    "a workbook": (
+        "a.xlsx",
+        b"PK\x03\x04",
+        None,
+        "not a complete workbook.*export the sheet as CSV",
+    ),
     "a list in JSON": ("a.json", b"[]", None, r"'\.json'.*one object per line"),
     "old line ends": ("a.csv", b"a,b\r1,2\r", 1, "carriage return.*Convert the file"),
     "no mark": ("a.csv", "a,b\n1,2\n".encode("utf-16-le"), None, "NUL bytes.*iconv"),

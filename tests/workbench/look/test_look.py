@@ -178,7 +178,8 @@ EACH = [(code, table, columns) for code, cases in CASES.items() for table, colum
 
 
 def test_every_code_has_a_case():
-    assert set(CASES) == set(CODES)
+    of_files = {"LK121"}  # tests/data/test_spreadsheets.py: in a frame, text is text
+    assert set(CASES) == set(CODES) - of_files
 
 
 @pytest.mark.parametrize("name", ["wine", "breast_cancer", "diabetes", "digits", "iris"])

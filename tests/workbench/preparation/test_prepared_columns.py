@@ -36,7 +36,7 @@ def test_numbers_written_as_text_are_refused_with_advice(form):
     frame, y = mixed()
     text = frame.assign(rooms=[form.format(1 + i % 50, i % 3) for i in range(300)])
     with pytest.raises(
-        InvalidInput, match=r"'rooms' is text, but most.*Convert it.*declare it a category"
+        InvalidInput, match=r"'rooms' is text, but most.*Declare it: --number rooms.*--category"
     ):
         Prepared(LogisticRegression()).fit(text, y)
     named = text.assign(rooms=text["rooms"].astype("category"))

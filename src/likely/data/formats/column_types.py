@@ -108,7 +108,7 @@ def type_of_strings(column: Any, known: ValueType) -> ValueType:
         if pc.all(words).as_py():
             return "boolean"
     if known != "boolean":
-        numbers = pc.utf8_trim_whitespace(column)
+        numbers = pc.ascii_trim_whitespace(column)  # as the reader of numbers does
         if _have_leading_zeros(numbers):
             return "text"
         if known != "float" and _casts(numbers, pa.int64()):

@@ -5,8 +5,9 @@ are as long as the header, they are read as they are written.
 """
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
 from likely.data.formats.column_types import (
@@ -26,6 +27,22 @@ from likely.data.formats.text_files import (
     TextFile,
     refuse_many_columns,
 )
+from likely.data.readings.sheet_layout import is_title, is_total, left_out
+from likely.data.readings.table_readings import (
+    AskedReadings,
+    ReadSource,
+    SeenColumn,
+    UnreadValue,
+    settled,
+)
+from likely.data.readings.written_values import (
+    COMMA,
+    NUMBERS,
+    CellReading,
+    ColumnEvidence,
+    evidence_of,
+    plain_evidence,
+)
 from likely.data.source import Source, column_indices
 from likely.errors import InvalidFile
 from likely.kinds import ColumnKind
@@ -37,6 +54,10 @@ BLOCK_BYTES = 2 * 2**20  # of text in a chunk, at least; several are processed a
 BYTES_PER_COLUMN = 2 * 2**10  # in a chunk, so that many columns do not mean many short chunks
 LARGEST_BLOCK = 32 * 2**20
 DELIMITERS = (",", ";", "\t", "|")
+MOST_TITLES = 20  # rows above a header, or below a table
+NARROWEST = 3  # columns of a table that may have a title
+LONGEST_TAIL = 2**16  # bytes at the end, in which totals are looked for
+NOTHING_ASKED = AskedReadings()
 LONGEST_FIELD = LONGEST_LINE  # characters: the csv module's own limit is meant for small files
 
 
@@ -72,6 +93,13 @@ class CsvSource(Source):
         kinds = tuple(self.kinds[j] for j in column_indices(self.names, names))
         return replace(self, names=tuple(names), kinds=kinds)
 
+    def as_strings(self, names: Iterable[str]) -> "CsvSource":
+        """All rows, with these columns as text, in which the words for missing are missing."""
+        kinds: dict[str, ColumnKind] = dict(zip(self.names, self.kinds, strict=True))
+        kinds |= dict.fromkeys(names, "category")
+        types = self.types | dict.fromkeys(names, "text")
+        return replace(self, types=types, kinds=tuple(kinds[name] for name in self.names))
+
     def with_text(self, names: Sequence[str]) -> "CsvSource":
         types = self.types | dict.fromkeys(names, "text")
         kinds: dict[str, ColumnKind] = dict(zip(self.names, self.kinds, strict=True))
@@ -80,18 +108,23 @@ class CsvSource(Source):
         return replace(self, types=types, kinds=kept, as_written=True)
 
 
-def open_csv(file: TextFile, *, delimiter: str | None = None) -> CsvSource:
-    """The source of a file, after the pass that determines its types."""
+def open_csv(
+    file: TextFile, *, delimiter: str | None = None, asked: AskedReadings = NOTHING_ASKED
+) -> Source:
+    """The source of a file, after the pass that determines its types and readings."""
     header = next(file.lines(), (1, ""))[1].rstrip("\r\n")
     delimiter = delimiter or delimiter_of(header)
+    file, titles = _without_titles(file, delimiter)
     names = _header(file, delimiter)
     dialect = Dialect(delimiter, not (delimiter == "\t" and _has_plain_quotes(file, len(names))))
-    found = _settle(file, dialect, names)
+    file, totals = _without_totals(file, delimiter, len(names))
+    asked = asked.on(names)
+    found, seen = _settle(file, dialect, names, asked)
     if not found.n_rows:
         raise InvalidFile(
             file.label, "there is a header but no row; a table was expected. Check how it was made."
         )
-    return CsvSource(
+    plain = CsvSource(
         file,
         delimiter,
         found.types,
@@ -101,6 +134,69 @@ def open_csv(file: TextFile, *, delimiter: str | None = None) -> CsvSource:
         file.nbytes,
         dialect.quoted,
     )
+    try:
+        readings = settled(seen, asked)
+        readings = replace(readings, remarks=(*titles, *totals, *readings.remarks))
+    except UnreadValue as error:
+        raise InvalidFile(file.label, str(error), line=_line_of(file, dialect, error)) from None
+    if not readings:
+        return plain
+    return ReadSource(plain.as_strings([*readings.columns, *readings.questions]), readings)
+
+
+def _without_titles(file: TextFile, delimiter: str) -> tuple[TextFile, list[str]]:
+    """The file from its header on; titles above it are rows as wide as it with one cell or none."""
+    first: list[list[str]] = []
+    lines = []
+    for line, row in islice(_records(file, Dialect(delimiter), strict=False), MOST_TITLES):
+        first.append(row)
+        lines.append(line)
+        if not is_title(row):
+            break
+    head = first[-1] if first else []
+    titles = [row for row in first[:-1] if len(row) == len(head)]
+    named = all(name.strip() and not any(map(str.isdigit, name)) for name in head)
+    if not titles or len(titles) < len(first) - 1 or len(head) < NARROWEST or not named:
+        return file, []
+    said = [next((cell.strip() for cell in row if cell.strip()), "") for row in titles]
+    return replace(file, begin=lines[-1]), [left_out(len(titles), "above the header", said)]
+
+
+def _without_totals(file: TextFile, delimiter: str, n_columns: int) -> tuple[TextFile, list[str]]:
+    """The file up to its totals, which are the last rows: Total, and sums of the columns.
+
+    Rows below a total are left out with it.  A first cell that other rows have is no total.
+    """
+    if file.gzipped or n_columns < 2:
+        return file, []
+    size = file.path.stat().st_size
+    with open(file.path, "rb") as stream:
+        head = stream.read(LONGEST_TAIL)
+        stream.seek(max(size - LONGEST_TAIL, 0))
+        tail = stream.read()
+    end, at = None, size
+    found: list[str] = []
+    for line in reversed(tail.splitlines(keepends=True)[1:]):
+        at -= len(line)
+        cells = next(csv.reader([line.decode("utf-8", "replace")], delimiter=delimiter), [])
+        label = next((cell for cell in cells if cell.strip()), None)
+        if label is not None and not (is_total(cells) and len(cells) == n_columns):
+            if not is_title(cells) or len(found) >= MOST_TITLES:
+                break
+        elif label is not None and b"\n" + label.encode() not in head[: at - 1]:
+            end = at
+        found += [] if label is None else [label]
+    if end is None:
+        return file, []
+    return replace(file, end=end), [left_out(len(found), "below the table", found[::-1])]
+
+
+def _line_of(file: TextFile, dialect: "Dialect", error: UnreadValue) -> int | None:
+    """The line of the first record that has the value in that column."""
+    rows = _records(file, dialect, strict=False)
+    place = next(rows)[1].index(error.column)
+    places = (line for line, row in rows if place < len(row) and error.is_of(row[place]))
+    return next(places, None)
 
 
 def _has_plain_quotes(file: TextFile, n_columns: int) -> bool:
@@ -149,20 +245,53 @@ def _header(file: TextFile, delimiter: str) -> list[str]:
     return names
 
 
-def _settle(file: TextFile, dialect: Dialect, names: list[str]) -> ColumnTypes:
+def _settle(
+    file: TextFile, dialect: Dialect, names: list[str], asked: AskedReadings
+) -> tuple[ColumnTypes, dict[str, SeenColumn]]:
+    """The types of all columns; and what the values of text, and of floats, may mean."""
     import pyarrow as pa
 
     total = ColumnTypes(dict.fromkeys(names, "null"), 0)
     strings = dict.fromkeys(names, pa.string())
+    declared = {*asked.number, *asked.date}
+    seen: dict[str, ColumnEvidence] = {}
     quotes = _QuoteCount()
     for batch in _batches(file, dialect, strings, names, quotes):
-        types = types_of_strings(batch.columns, list(total.types.values()))
+        before = list(total.types.values())
+        types = types_of_strings(batch.columns, before)
+        for j, (name, type_) in enumerate(zip(names, types, strict=True)):
+            if type_ in ("text", "float") or name in declared:
+                known = seen.get(name)
+                if known is None:
+                    known = _evidence_before(asked.tried(name), before[j], total.n_rows)
+                seen[name] = _with_block(known, batch.column(j), type_, name in declared)
         total = ColumnTypes(dict(zip(names, types, strict=True)), total.n_rows + batch.num_rows)
     if (
         dialect.quoted and quotes.count % 2
     ):  # a quote that is never closed includes the rows after it
         _refuse_broken_rows(file, dialect, names)
-    return total
+    columns = {
+        name: SeenColumn(evidence, total.types[name] == "text") for name, evidence in seen.items()
+    }
+    return total, columns
+
+
+def _evidence_before(
+    tried: frozenset[CellReading], type_: ValueType, n_rows: int
+) -> ColumnEvidence:
+    """What the blocks before the first one that is looked at allow: missing or whole numbers."""
+    if type_ == "integer":
+        return ColumnEvidence(tried & NUMBERS, n_values=n_rows)
+    return ColumnEvidence(tried if type_ == "null" else frozenset())
+
+
+def _with_block(
+    known: ColumnEvidence, cells: "pa.Array", type_: ValueType, declared: bool
+) -> ColumnEvidence:
+    """The evidence with one more block of a column of that type."""
+    if declared or type_ == "text":
+        return known + evidence_of(cells, known.fits) if known.fits else known
+    return known + plain_evidence(cells) if COMMA in known.fits else known
 
 
 @final

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, final
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, final
 
 from likely.data.arrow import plain_types
 from likely.data.arrow_columns import kind_of_arrow
@@ -26,6 +26,8 @@ from likely.data.formats.text_files import (
     spooled,
     text_file,
 )
+from likely.data.formats.workbooks import WORKBOOKS, ZIP, is_opendocument, open_workbook
+from likely.data.readings.table_readings import AskedReadings, Given, with_readings
 from likely.data.source import Source, column_indices
 from likely.errors import InvalidFile, UnknownName
 from likely.kinds import ColumnKind
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "ParquetSource", "Source", "read"]
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "arff", "mbox")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arff", "mbox", "xlsx", "ods")
 SUFFIXES = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -47,12 +49,15 @@ SUFFIXES = {
     ".pq": "parquet",
     ".arff": "arff",
     ".mbox": "mbox",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
+    ".ods": "ods",
 }
 BATCH_ROWS = 16384
 SMALL_TABLE = 2**26  # bytes, which any file may hold; look needs up to nine times as much
 MOST_EXPANSION = 300  # times the bytes of a Parquet file, in the table of a larger one
 LARGE_FILE = 16 * 2**20  # bytes; its cells are not measured before it is read
-SHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")  # of spreadsheet programs
+SHEETS = (".xls", ".xlsb", ".numbers")  # workbooks of other forms
 
 
 @final
@@ -90,7 +95,14 @@ class ParquetSource(Source):
 
 
 def read(
-    path: str | Path | IO[Any], *, format: str | None = None, delimiter: str | None = None
+    path: str | Path | IO[Any],
+    *,
+    format: str | None = None,
+    delimiter: str | None = None,
+    number: Given | None = None,
+    date: Given | None = None,
+    decimal: str | None = None,
+    sheet: str | None = None,
 ) -> Source:
     """The table in a file: CSV, TSV, JSON lines, ARFF (each also gzipped), Parquet or mbox.
 
@@ -99,7 +111,56 @@ def read(
     ``path`` may be an open stream, and ``"-"`` is the standard input; both are copied to a
     temporary file, as the data are read more than once.  ``format`` is one of ``FORMATS``;
     None uses the name, and for a stream its first bytes.
+
+    Numbers and dates of a text file or a workbook are recognised as spreadsheets write them, column
+    by column; ``source.readings`` says how, and which columns leave a question.
+
+    Parameters
+    ----------
+    number : sequence of str, or mapping of str to str
+        Columns of numbers, such as ``["price"]``; or with their decimal mark, ``{"price": ","}``
+        (``",%"`` for per cent).  Words in them are missing.
+    date : sequence of str, or mapping of str to str
+        Columns of dates; or with their form: day-first, month-first, year-first, iso, excel (days
+        since 1899-12-30), or a format such as ``{"when": "%d/%m/%Y"}``.
+    decimal : {".", ","}
+        The decimal mark of all columns in which both are possible.
+    sheet : str
+        The sheet of a workbook; it may be left out if one sheet has a table.
+
+    Returns
+    -------
+    Source
+        Reads the rows in chunks as often as needed; ``to_frame()`` gives a frame.
+
+    Examples
+    --------
+    >>> import io, likely
+    >>> file = io.BytesIO(b'price;sold\\n"1.204,50 EUR";18/05/2021\\n3,20 EUR;02/06/2021\\n')
+    >>> table = likely.read(file)
+    >>> table.to_frame("pyarrow").to_pylist()[0]
+    {'price': 1204.5, 'sold': datetime.datetime(2021, 5, 18, 0, 0)}
     """
+    asked = AskedReadings.of(number, date, decimal)
+    return read_as(path, HowToRead(asked, sheet), format=format, delimiter=delimiter)
+
+
+class HowToRead(NamedTuple):
+    """What was said about the way in which a file is written."""
+
+    asked: AskedReadings = AskedReadings()
+    sheet: str | None = None  # of a workbook
+
+
+def read_as(
+    path: str | Path | IO[Any],
+    how: HowToRead,
+    *,
+    format: str | None = None,
+    delimiter: str | None = None,
+) -> Source:
+    """The table in a file, read as was said."""
+    asked, sheet = how
     if format is not None and format not in FORMATS:
         raise UnknownName("format", format, FORMATS)
     if not isinstance(path, str | Path):
@@ -107,20 +168,33 @@ def read(
     elif str(path) == "-":
         place, label, spool = spooled(_standard_input())
     elif Path(path).is_dir():
-        return open_folder_of_texts(Path(path))
+        return with_readings(open_folder_of_texts(Path(path)), asked)
     else:
         place, label, spool = _existing_file(Path(path)), str(path), None
     chosen = format or (_format_of_name(place) if spool is None else _format_of_bytes(place))
-    if chosen == "parquet":
-        return _open_parquet(place, label, spool)
-    if chosen == "mbox":
-        return open_mbox(place)
-    file = text_file(place, label, spool=spool)
-    if chosen == "jsonl":
-        return open_json_lines(file)
-    if chosen == "arff":
-        return open_arff(file)
-    return open_csv(file, delimiter=delimiter or ("\t" if chosen == "tsv" else None))
+    try:
+        if chosen in WORKBOOKS:
+            return open_workbook(place, label, chosen, sheet, asked)
+        if sheet is not None:
+            raise InvalidFile(
+                label,
+                f"the sheet {sheet!r} was given, and the file is no workbook (.xlsx, .ods). Leave "
+                "the sheet out.",
+            )
+        if chosen == "parquet":
+            return with_readings(_open_parquet(place, label, spool), asked)
+        if chosen == "mbox":
+            return with_readings(open_mbox(place), asked)
+        file = text_file(place, label, spool=spool)
+        if chosen in ("jsonl", "arff"):
+            opened = open_json_lines(file) if chosen == "jsonl" else open_arff(file)
+            return with_readings(opened, asked)
+        mark = delimiter or ("\t" if chosen == "tsv" else None)
+        return open_csv(file, delimiter=mark, asked=asked)
+    except BaseException:
+        if spool is not None:
+            spool.close()
+        raise
 
 
 def _standard_input() -> IO[Any]:
@@ -138,8 +212,8 @@ def _format_of_name(path: Path) -> str:
     if suffix in SHEETS:
         raise InvalidFile(
             path,
-            f"it is a workbook, which may contain several tables and other content; {known}. Save "
-            "the sheet as CSV in the program that made it, or read it with pandas.read_excel.",
+            f"it is a workbook of another form; {known}. Save it as .xlsx, .ods or CSV in the "
+            "program that made it.",
         )
     if suffix == ".json":
         raise InvalidFile(
@@ -157,6 +231,8 @@ def _format_of_name(path: Path) -> str:
 
 def _format_of_bytes(path: Path) -> str:
     start = first_bytes(path)
+    if start.startswith(ZIP):
+        return "ods" if is_opendocument(path) else "xlsx"
     if start.startswith(PARQUET):
         return "parquet"
     if start.lstrip()[:1] == b"{":

@@ -55,6 +55,8 @@ class TextFile:
     label: str
     gzipped: bool = False
     spool: Any = field(default=None, repr=False)  # keeps a temporary file in being
+    begin: int = 1  # the line of the header: what is above is a title
+    end: int | None = None  # bytes, after which there are totals
 
     @property
     def nbytes(self) -> int:
@@ -62,12 +64,15 @@ class TextFile:
 
     def open(self) -> "GuardedStream":
         stream: Any = gzip.open(self.path, "rb") if self.gzipped else open(self.path, "rb")  # noqa: SIM115  # closed with its guard
-        return GuardedStream(stream, self.label)
+        guarded = GuardedStream(stream, self.label, self.end)
+        for _ in range(self.begin - 1):
+            guarded.skip_line()
+        return guarded
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """The lines with their numbers, from 1; a line that is not UTF-8 is refused."""
         with self.open() as stream, self.named_errors():
-            for number, line in enumerate(stream.lines(), start=1):
+            for number, line in enumerate(stream.lines(), start=self.begin):
                 try:
                     yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError as error:
@@ -96,19 +101,31 @@ class TextFile:
 class GuardedStream:
     """Bytes of a text file; a line that no row has is refused."""
 
-    def __init__(self, stream: IO[bytes], label: str) -> None:
-        self._stream, self._label = stream, label
+    def __init__(self, stream: IO[bytes], label: str, end: int | None = None) -> None:
+        self._stream, self._label, self._left = stream, label, end
         self._line, self._length = 1, 0  # the number of the current line, and its bytes so far
 
     def read(self, size: int = -1) -> bytes:
-        data = self._stream.read(min(size, LONGEST_LINE) if size >= 0 else LONGEST_LINE)
+        most = min(size, LONGEST_LINE) if size >= 0 else LONGEST_LINE
+        data = self._up_to_end(self._stream.read(most))
         self._check(data)
         return data
 
+    def skip_line(self) -> None:
+        """Read one line, of a title."""
+        self._check(self._up_to_end(self._stream.readline(LONGEST_LINE + 1)))
+
     def lines(self) -> Iterator[bytes]:
-        while line := self._stream.readline(LONGEST_LINE + 1):
+        while line := self._up_to_end(self._stream.readline(LONGEST_LINE + 1)):
             self._check(line)
             yield line
+
+    def _up_to_end(self, data: bytes) -> bytes:
+        if self._left is None:
+            return data
+        data = data[: self._left]
+        self._left -= len(data)
+        return data
 
     def _check(self, data: bytes) -> None:
         if b"\0" in data:

@@ -19,6 +19,7 @@ from likely.caching import cached_property
 from likely.data.arrow import TableSource, decoded, in_one_table, refuse_infinities, refuse_twins
 from likely.data.copies import copies_in_table
 from likely.data.formats.column_types import MISSING as MISSING_WORDS
+from likely.data.readings.table_readings import NOTHING_READ, TableReadings
 from likely.data.source import Source, are_known, as_features, as_texts
 from likely.errors import InvalidInput
 from likely.kinds import FEATURE_KINDS, TargetKind
@@ -62,6 +63,7 @@ class Dataset:
     declared_texts: tuple[str, ...] = ()  # columns whose words are counted
     aside: tuple[str, ...] = ()  # headers of mail, which are features only where they are declared
     found_unused: UnusedColumns | None = None  # None until they are searched for
+    readings: TableReadings = NOTHING_READ  # of its columns, where text is read as numbers or dates
     seal: SealFolder | None = None  # whose training rows these are
     library: str | None = None  # of the frame that was given
     task: "Task | None" = None  # None until ``with_task`` has settled it
@@ -217,8 +219,11 @@ class Dataset:
 
     def for_models(self, models: Any, doing: str) -> "Dataset":
         """These data for cross-validated fits of the models, with the task and checked rows."""
+        from likely.workbench.data.unsettled import refuse_unsettled
+
         refuse_clusters(self, doing)
         self.refuse_sealed_rows(doing)
+        refuse_unsettled(self)
         return self.with_task(models)
 
     def for_density(self, doing: str) -> "Dataset":

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.output.formatting import count, listed, percent
-from likely.workbench.data.roles import ROWS_PER_CATEGORY
+from likely.workbench.data.roles import ROWS_PER_CATEGORY, is_index
 
 if TYPE_CHECKING:
     from likely.workbench.data.dataset import Dataset
@@ -18,7 +18,14 @@ MOST_NAMED = 6  # columns in a note
 
 def notes_of(data: "Dataset") -> tuple[str, ...]:
     """What should be known about a fit to these rows, or a score of them."""
-    return (*about_rows(data), *_about_copies(data), *_about_columns(data), *_about_weights(data))
+    read = data.readings.remarks
+    return (
+        *read,
+        *about_rows(data),
+        *_about_copies(data),
+        *_about_columns(data),
+        *_about_weights(data),
+    )
 
 
 def target_left_out(target: str, model: str) -> str:
@@ -62,7 +69,14 @@ def _about_copies(data: "Dataset") -> tuple[str, ...]:
 def _about_columns(data: "Dataset") -> tuple[str, ...]:
     """Notes about identifiers and rare categories, which no model sees, and about free text."""
     notes = []
-    if names := data.identifiers:
+    if index := tuple(name for name in data.identifiers if is_index(name)):
+        named = " and ".join(
+            f"column {name!r}" if name else "the column without a name" for name in index
+        )
+        notes.append(
+            f"Left out as an index, which numbers the rows and says nothing else: {named}."
+        )
+    if names := tuple(name for name in data.identifiers if not is_index(name)):
         what = "an identifier" if len(names) == 1 else "identifiers"
         notes.append(
             f"Left out as {what} (different in every row): {_named(names)}. To use such a column, "

@@ -35,8 +35,16 @@ from likely.data.formats import folders, mbox
 from likely.data.formats.csv_files import delimiter_of
 from likely.data.formats.folders import FolderSource
 from likely.data.formats.mbox import MboxSource
-from likely.data.formats.registry import read
+from likely.data.formats.registry import HowToRead, read, read_as
+from likely.data.formats.workbooks import has_sheet
 from likely.data.frames import library_of
+from likely.data.readings.table_readings import (
+    AskedReadings,
+    Given,
+    TableReadings,
+    readings_of,
+    with_readings,
+)
 from likely.data.source import Source
 from likely.errors import InvalidFile, InvalidInput, LikelyError, UnknownName
 from likely.kinds import TargetKind
@@ -67,6 +75,10 @@ def dataset(
     category: Sequence[str] = (),
     feature: Sequence[str] = (),
     text: Sequence[str] = (),
+    number: Given | None = None,
+    date: Given | None = None,
+    decimal: str | None = None,
+    sheet: str | None = None,
 ) -> Dataset:
     """Open the data, unless they are a ``Dataset``, and add what was given now.
 
@@ -91,6 +103,13 @@ def dataset(
         out, or like free text, of which models otherwise read the words.
     text : sequence of str
         Columns of text whose words are counted, whatever they look like.
+    number, date : sequence of str, or mapping of str to str
+        Columns of text to read as numbers or dates; with the form in which they are written where
+        their values leave it open: ``{"price": ","}``, ``{"when": "%d/%m/%Y"}`` (see ``read``).
+    decimal : {".", ","}
+        The decimal mark of all columns in which both are possible.
+    sheet : str
+        The sheet of a workbook.
 
     Examples
     --------
@@ -104,11 +123,17 @@ def dataset(
     >>> likely.compare(found, models=["glm-poisson"], folds=2, repeats=1).rows.exposure
     'days'
     """
+    asked = AskedReadings.of(number, date, decimal)
     known = data if isinstance(data, Dataset) else None
+    if known is not None and (asked or sheet is not None):
+        raise InvalidInput(
+            f"number, date, decimal or sheet were given for {known.label}, which is open; they say "
+            "how a file or a frame is read. Give them where it is opened, to likely.dataset."
+        )
     if known is None or not (target is None or isinstance(target, str)):
         whole, target = with_target(data, target)
         library = known.library if known is not None else library_of(data)
-        known = _remembered(whole)
+        known = _remembered(whole, HowToRead(asked, sheet))
         if whole is not data:  # an Arrow table, with the labels
             known = replace(known, library=library)
     if target is not None and target != known.target:
@@ -138,9 +163,19 @@ def dataset(
     return _declared(given, **{role: tuple(dict.fromkeys(each)) for role, each in listed.items()})
 
 
-def _remembered(data: Any) -> Dataset:
+def dataset_like(
+    data: object, record: Mapping[str, Any], asked: AskedReadings, sheet: str | None = None
+) -> Dataset:
+    """Data whose columns are read as a RUN recorded it, unless something else was said."""
+    if sheet is None and has_sheet(data, record.get("sheet")):
+        sheet = record["sheet"]
+    return _remembered(data, HowToRead(asked.before(AskedReadings.of_record(record)), sheet))
+
+
+def _remembered(data: Any, how: HowToRead) -> Dataset:
     """Newly opened data, with what their seal records."""
-    found = Dataset(**opened(data)._asdict())
+    given = opened(data, how)
+    found = Dataset(**given._asdict(), readings=readings_of(given.source))
     if found.seal is None:
         return found
     manifest, known = found.seal.manifest, found.seal.manifest.identifiers
@@ -154,6 +189,7 @@ def _remembered(data: Any) -> Dataset:
         categories=manifest.categories,
         declared_features=manifest.declared_features,
         declared_texts=manifest.declared_texts,
+        readings=TableReadings.from_json(manifest.readings),
         found_unused=None if known is None else UnusedColumns(known, manifest.texts or (), None),
         **cast("dict[str, Any]", manifest.roles),
     )
@@ -263,17 +299,26 @@ class HeaderAlone(InvalidFile):
         self.path, self.line, self.names = error.path, error.line, names
 
 
-def opened(data: Any) -> GivenData:
+def opened(data: Any, how: HowToRead = HowToRead()) -> GivenData:  # noqa: B008  # a frozen value
     """Open any data except a ``Dataset``; anything that is not a table is refused."""
+    if isinstance(data, str | Path) and is_seal(Path(data)):
+        data = open_folder(data)
     if isinstance(data, Sealed):
         data = folder_of(data)
     if isinstance(data, SealFolder):
+        if how.sheet is not None or (how.asked and not how.asked.of_run):
+            raise InvalidInput(
+                f"number, date, decimal or sheet were given for {data.path}, whose columns were "
+                "read when it was sealed; they are for files. Seal the file again with them."
+            )
         return _training_part(data)
     if isinstance(data, str | Path):
-        return _training_part(open_folder(data)) if is_seal(Path(data)) else _named(str(data))
+        return _named(str(data), how)
     if isinstance(data, Source):
-        return GivenData(data, UNNAMED, cache(lambda: digest_of_table(in_one_table(data))))
-    return _in_memory(data)
+        given = GivenData(data, UNNAMED, cache(lambda: digest_of_table(in_one_table(data))))
+    else:
+        given = _in_memory(data)
+    return given._replace(source=with_readings(given.source, how.asked)) if how.asked else given
 
 
 def _training_part(seal: SealFolder) -> GivenData:
@@ -291,7 +336,7 @@ def _training_part(seal: SealFolder) -> GivenData:
     )
 
 
-def _named(name: str) -> GivenData:
+def _named(name: str, how: HowToRead) -> GivenData:
     """The data with that name; a name that is neither a file nor built-in is refused."""
     if not Path(name).exists() and name.replace("_", "-") in BUILTIN:
         name = name.replace("_", "-")
@@ -306,12 +351,12 @@ def _named(name: str) -> GivenData:
 
         stream = _Hashed(sys.stdin)
         with _header_alone(lambda: stream.first):
-            source = read(cast(IO[Any], stream))
+            source = read_as(cast(IO[Any], stream), how)
         return GivenData(source, stream.name, stream.digest.hexdigest)
     _refuse_unknown(name)
     path = Path(name)
     with _header_alone(lambda: _first_bytes(path)):
-        source = read(path)
+        source = read_as(path, how)
     hashing = cache(
         source.digest if isinstance(source, FolderSource) else partial(_digest_of, path)
     )
@@ -405,7 +450,7 @@ def _refuse_unknown(name: str) -> None:
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise InvalidInput(
         f"There is no file {name!r}, and no built-in data of that name. Give a CSV, TSV, ARFF, "
-        f"JSON lines or Parquet file, or one of {', '.join(BUILTIN)}.{hint}"
+        f"JSON lines, .xlsx, .ods or Parquet file, or one of {', '.join(BUILTIN)}.{hint}"
     )
 
 
@@ -423,6 +468,10 @@ class DataArguments(TypedDict, total=False):
     category: Sequence[str]
     feature: Sequence[str]
     text: Sequence[str]
+    number: Given | None
+    date: Given | None
+    decimal: str | None
+    sheet: str | None
 
 
 def takes_data_arguments(function: Function) -> Function:

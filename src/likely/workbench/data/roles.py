@@ -59,6 +59,7 @@ CALLED = re.compile(
     r"|^(?i:|unnamed:? ?\d*|index|idx|level_0|row|rows|row[\W_]?(nr|no|num|number|names?)|obs"
     r"|observation|record|case|serial|nr|no)\.?$"
 )
+INDEX = re.compile(r"(?i)|unnamed:? ?\d*")  # as pandas writes the index of a frame
 ROW_NUMBERS = "X"  # what R calls a column without a name
 
 
@@ -187,6 +188,11 @@ def _use_of(name: str, column: Any) -> str | None:
 def may_be_called(name: str) -> bool:
     """Whether a column of whole numbers has a name of identifiers."""
     return CALLED.search(name) is not None or name == ROW_NUMBERS
+
+
+def is_index(name: str) -> bool:
+    """Whether a column of row numbers or names has none of its own."""
+    return INDEX.fullmatch(name) is not None
 
 
 def text_identifies(

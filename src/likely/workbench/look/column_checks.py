@@ -367,3 +367,5 @@ COLUMN_CHECKS: Mapping[str, Check] = {
     "LK204": group_of_rows,
 }
 CHECKS_OF_TEXT = frozenset({"LK102", "LK107", "LK109", "LK110", "LK113"})  # of free text
+# of text, that a question about its numbers or dates makes superfluous
+CHECKS_OF_NUMBERS = frozenset({"LK104", "LK105", "LK106", "LK108", "LK115", "LK118"})

@@ -55,21 +55,23 @@ CODES: Mapping[str, FindingCode] = {
         "numbers and text in one column",
         "warn",
         "the numbers are read as words and lose their order",
-        "Replace the words by empty cells, or split the column in two.",
+        "Read the words as missing (--number COL, number=), replace them by empty cells, or split "
+        "the column in two.",
         "holds numbers and text",
     ),
     "LK105": FindingCode(
         "numbers stored as text",
         "warn",
         "each number is read as a category and loses its order",
-        "Store them as plain numbers: a decimal point, no unit, no thousands separator.",
+        "Read them as numbers: --number COL (number=), with --number COL=, for a decimal comma; or "
+        "declare categories (--category COL).",
         "holds numbers as text",
     ),
     "LK106": FindingCode(
         "dates stored as text",
         "warn",
-        "dates are read in ISO form (2024-02-29); in other forms they are read as categories",
-        "Write 2024-02-29, or turn it into numbers such as days before an event.",
+        "dates in several forms, or in a form that is not known, are read as categories",
+        "Say how they are written: --date COL=%d/%m/%Y (date=), or write 2024-02-29.",
         "holds dates as text",
     ),
     "LK107": FindingCode(
@@ -169,6 +171,12 @@ CODES: Mapping[str, FindingCode] = {
         "hardly suffer",
         "Leave one of them out where coefficients are to be read, or use an L2 penalty.",
         "is nearly a linear function of others",
+    ),
+    "LK121": FindingCode(
+        "numbers or dates that can be read in two ways",
+        "stop",
+        "read wrongly, each value is wrong by a factor of a thousand, or by months",
+        "seal, compare, tune and train stop here until it is said.",
     ),
     "LK201": FindingCode(
         "duplicate rows",
@@ -347,7 +355,8 @@ def in_columns(code: str, remarks: Mapping[str, str]) -> Finding:
     phrase = CODES[code].of_column
     if len(remarks) == 1:
         ((name, remark),) = remarks.items()
-        found = f"Column {name!r} {phrase}" + (f" ({remark})" if remark else "")
+        column = f"Column {name!r}" if name else "The column without a name"
+        found = f"{column} {phrase}" + (f" ({remark})" if remark else "")
     else:
         named = [f"{name} {remark}".rstrip() for name, remark in remarks.items()]
         found = f"Each of {len(named)} columns {phrase} ({listed(named, MOST_NAMED)})"

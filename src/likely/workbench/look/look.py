@@ -24,13 +24,15 @@ from likely.storage.json import plain
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.opening import DataArguments, dataset, takes_data_arguments
 from likely.workbench.data.task import Task, task_of
-from likely.workbench.look.column_checks import CHECKS_OF_TEXT, COLUMN_CHECKS
+from likely.workbench.data.unsettled import open_questions
+from likely.workbench.look.column_checks import CHECKS_OF_NUMBERS, CHECKS_OF_TEXT, COLUMN_CHECKS
 from likely.workbench.look.findings import (
     BESIDE_SCORES,
     CODES,
     Finding,
     Mute,
     Severity,
+    finding,
     in_columns,
     mute_of,
 )
@@ -123,6 +125,7 @@ class Look:
     muted: tuple[str, ...] = ()
     library: str | None = None  # of the frame that was given
     texts: tuple[TextFacts, ...] = ()  # columns whose words are counted
+    readings: tuple[str, ...] = ()  # how columns of text were read as numbers or dates
 
     @property
     def codes(self) -> tuple[str, ...]:
@@ -171,6 +174,7 @@ class Look:
             "time": self.time,
             "columns": [column.facts() for column in self.columns],
             "texts": [each.facts() for each in self.texts],
+            "readings": list(self.readings),
             "findings": [each.facts() for each in self.findings],
             "muted": list(self.muted),
         }
@@ -237,7 +241,8 @@ def look(
 def findings_of(given: Dataset, silent: Mute = NOTHING_MUTED) -> tuple[Finding, ...]:
     """What the checks of data that were opened find, without the facts of every column."""
     table = _rows_to_check(given).drop_columns(list(given.unnamed_aside))
-    return sorted_findings(_findings(_profile(given, table, _task(given, table)), silent))
+    profile = _profile(given, table, _task(given, table))
+    return sorted_findings([*_findings(profile, silent), *_questions(given, silent)])
 
 
 def findings_beside_scores(given: Dataset) -> tuple[Finding, ...]:
@@ -266,7 +271,7 @@ def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:
         n_rows=table.num_rows if given.source.n_rows is None else given.source.n_rows,
         n_looked_at=profile.n_rows,
         columns=tuple(_facts(column) for column in profile.columns),
-        findings=sorted_findings(_findings(profile, silent)),
+        findings=sorted_findings([*_findings(profile, silent), *_questions(given, silent)]),
         target=given.target,
         balance=dict(classes.top(MOST_CLASSES)) if classes else {},
         n_classes=classes.n_distinct if classes else None,
@@ -278,6 +283,7 @@ def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:
         texts=tuple(
             text_facts(column) for column in profile.columns if column.name in profile.texts
         ),
+        readings=(*given.readings.sentences, *given.readings.remarks),
     )
 
 
@@ -291,6 +297,7 @@ def _profile(given: Dataset, table: "pa.Table", task: Task | None) -> Profile:
         identifiers=frozenset(given.identifiers),
         texts=frozenset(given.texts),
         group=given.group,
+        questions=frozenset(each.column for each in open_questions(given)),
     )
 
 
@@ -324,7 +331,8 @@ def _findings(profile: Profile, mute: Mute) -> Iterator[Finding]:
             (
                 (column.name, check(column, profile))
                 for column in profile.columns
-                if column.name not in profile.texts or code in CHECKS_OF_TEXT
+                if (column.name not in profile.texts or code in CHECKS_OF_TEXT)
+                and (column.name not in profile.questions or code not in CHECKS_OF_NUMBERS)
             ),
             mute,
         )
@@ -343,6 +351,13 @@ def _findings(profile: Profile, mute: Mute) -> Iterator[Finding]:
                 ((column.name, suspect(column, suspicion)) for column in profile.features),
                 mute,
             )
+
+
+def _questions(given: Dataset, mute: Mute) -> Iterator[Finding]:
+    """Columns of numbers or dates that can be read in several ways."""
+    for each in open_questions(given):
+        if not mute.hides("LK121", each.column):
+            yield finding("LK121", f"{each.found}. {each.ways}".removesuffix("."), [each.column])
 
 
 def _in_columns(

@@ -8,12 +8,14 @@ documents, and documents without such words, have none.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from html import escape
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from likely._typing import Array
+from likely.data.readings.written_values import shown
 from likely.errors import InvalidInput
 from likely.kinds import target_in_words
 from likely.output.control_characters import printable
@@ -69,7 +71,7 @@ def text_of(look: "Look", width: int = WIDEST, more: str = "to_frame() has them 
     lines = [title(look), "", *text_table(HEAD, rows, words=WORDS, width=width)]
     if len(look.columns) > len(rows):
         lines.append(f"  (+{len(look.columns) - len(rows)} more; {more})")
-    about = [each.sentence() for each in look.texts]
+    about = [*look.readings, *(each.sentence() for each in look.texts)]
     about += [balance_of(look)] if look.balance else []
     about += [look.doubt] if look.doubt else []
     about += [order_of(look)] if look.time is not None else []
@@ -127,6 +129,7 @@ def html_of(look: "Look") -> str:
     if len(look.columns) > len(rows):
         n_more = len(look.columns) - len(rows)
         parts.append(html_paragraph(f"(+{n_more} more; to_frame() has them all)"))
+    parts += [html_paragraph(each) for each in look.readings]
     parts += [html_paragraph(each.sentence()) for each in look.texts]
     if look.balance:
         parts.append(html_paragraph(balance_of(look)))
@@ -157,7 +160,9 @@ def _shown_columns(look: "Look") -> list["ColumnFacts"]:
 
 def _cells(look: "Look", column: "ColumnFacts") -> tuple[str, ...]:
     missing = percent(column.missing / look.n_looked_at) if column.missing else ""
-    name = shortened(column.name, LONGEST_NAME) + (" *" if column.name == look.target else "")
+    name = shortened(column.name or "(no name)", LONGEST_NAME) + (
+        " *" if column.name == look.target else ""
+    )
     return (name, column.type, missing, f"{column.distinct:,}", _values(look, column))
 
 
@@ -174,7 +179,8 @@ def _values(look: "Look", column: "ColumnFacts") -> str:
 
 
 def _value(value: Any) -> str:
-    return shortened(value, LONGEST_VALUE)
+    """A value in a cell of the table; a date without a time of day as a date."""
+    return shortened(shown(value) if isinstance(value, datetime) else value, LONGEST_VALUE)
 
 
 @final

@@ -173,6 +173,7 @@ class Profile:
     identifiers: frozenset[str] = frozenset()  # those of them that identify rows
     texts: frozenset[str] = frozenset()  # columns whose words are counted
     group: str | None = None  # the column whose rows are held out together
+    questions: frozenset[str] = frozenset()  # columns of text that may be numbers or dates
 
     @cached_property
     def features(self) -> tuple[ProfiledColumn, ...]:

@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from likely._typing import Array
-from likely.data.labels import are_written_numbers, hold_codes, hold_numbers
 from likely.errors import InvalidInput
 from likely.inputs.estimators import column_needs
 from likely.inputs.foreign_models import takes_missing, takes_sparse
@@ -24,6 +23,7 @@ from likely.workbench.data.roles import (
     numbers_identify,
     text_identifies,
 )
+from likely.workbench.data.unsettled import refuse_numbers
 from likely.workbench.preparation.cells import (
     Cells,
     days_of_text,
@@ -190,7 +190,7 @@ class _StepLearner(NamedTuple):
             return self._date(name, days, gaps)
         levels = levels_of(cells.factor)
         if not cells.declared:
-            _refuse_numbers(name, levels)
+            refuse_numbers(name, levels)
         return self._category(cells, levels, gaps)
 
     def _date(self, name: str, days: Any, gaps: Array) -> Step:
@@ -313,22 +313,6 @@ class _StepLearner(NamedTuple):
         mean = np.average(small, weights=weight)
         variance = float(np.average((small - mean) ** 2, weights=weight))
         return largest * float(mean), largest * float(np.sqrt(variance))
-
-
-def _refuse_numbers(name: str, levels: Array) -> None:
-    ordered = sorted(levels.tolist())
-    numbers = are_written_numbers(ordered)
-    if not hold_numbers(numbers) or hold_codes(ordered):
-        return
-    others = [value for value, is_number in zip(ordered, numbers, strict=True) if not is_number]
-    beside = f", but not {others[0]!r}" if others else ""
-    number = ordered[int(numbers.argmax())]
-    raise InvalidInput(
-        f"Column {name!r} is text, but most of its values are numbers, such as {number!r}{beside}. "
-        "Numbers, or words, were expected. Convert it, and leave cells that are not numbers "
-        "missing; declare it a category (category=, or --category) if they are names of "
-        "groups; or drop it."
-    )
 
 
 def _refuse_many(name: str, levels: Array, n_known: int) -> None:

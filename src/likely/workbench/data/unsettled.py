@@ -1,0 +1,63 @@
+"""Columns of text that seem to hold numbers or dates: refused before anything is fitted or sealed.
+
+``seal``, ``compare``, ``tune`` and ``train`` stop at the same columns, with the same words and the
+option that settles each.  A column that is declared a category, a text or a feature is none of
+them, and neither is one that no model sees.
+"""
+
+import shlex
+from typing import TYPE_CHECKING
+
+from likely._typing import Array
+from likely.data.labels import are_written_numbers, hold_codes, hold_numbers
+from likely.data.readings.table_readings import OpenReading, UnsettledColumn
+
+if TYPE_CHECKING:
+    from likely.workbench.data.dataset import Dataset
+
+
+def refuse_unsettled(data: "Dataset") -> None:
+    """Refuse the first column whose text is numbers or dates in ways that are left open."""
+    for question in open_questions(data):
+        raise UnsettledColumn(question.sentence, question.option)
+    if not data.in_memory:
+        return
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    apart = _declared(data) | {*data.not_features, *data.texts, data.target, data.by_time}
+    for name, column in zip(data.table.column_names, data.table.columns, strict=True):
+        text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        if text and name not in apart:
+            refuse_numbers(name, pc.unique(column.drop_null()).to_numpy(zero_copy_only=False))
+
+
+def open_questions(data: "Dataset") -> tuple[OpenReading, ...]:
+    """The questions about columns that a model would see, or that have a role."""
+    declared, seen = _declared(data), {*data.source.names}
+    seen -= data.not_features - {*data.roles.columns, data.group, data.by_time}
+    found = data.readings.questions.values()
+    return tuple(each for each in found if each.column in seen - declared)
+
+
+def _declared(data: "Dataset") -> set[str]:
+    return {*data.categories, *data.declared_features, *data.declared_texts, *data.dropped}
+
+
+def refuse_numbers(name: str, levels: Array) -> None:
+    """Refuse different texts of a column of which most are numbers."""
+    numbers = are_written_numbers(levels.tolist())
+    if not hold_numbers(numbers) or hold_codes(levels.tolist()):
+        return
+    ordered = sorted(levels.tolist())
+    numbers = are_written_numbers(ordered)
+    others = [value for value, is_number in zip(ordered, numbers, strict=True) if not is_number]
+    beside = f", but not {others[0]!r}" if others else ""
+    number, option = ordered[int(numbers.argmax())], f"--number {shlex.quote(name)}"
+    raise UnsettledColumn(
+        f"Column {name!r} is text, but most of its values are numbers, such as {number!r}{beside}. "
+        f"Numbers, or words, were expected. Declare it: {option} (number=[{name!r}]) reads words "
+        "as missing, --category (category=) keeps the texts as names of groups, --drop leaves it "
+        "out; or correct the cells.",
+        option,
+    )
