@@ -10,6 +10,7 @@ LikelyError
 │   ├── BadCell        a value that its column cannot have, with its position
 │   ├── MissingCells   complete rows are needed, and a cell is missing
 │   ├── InvalidFile    a file is not as expected; names the file and, if possible, the line
+│   ├── UnsettledColumn  text that may be numbers or dates in several ways
 │   ├── CyclicGraph    a directed graph has a cycle; names it
 │   ├── ImpossibleEvidence  what was observed has probability 0
 │   │   └── ImpossibleSequence  a sequence has probability 0 in a hidden Markov model
@@ -204,6 +205,14 @@ class InvalidFile(InvalidInput):
         super().__init__(f"{where}: {problem}")
         self.path = str(path)
         self.line = line
+
+
+class UnsettledColumn(InvalidInput):
+    """A column of text that seems to hold numbers or dates, and an option that may settle it."""
+
+    def __init__(self, message: str, option: str) -> None:
+        super().__init__(message)
+        self.option = option
 
 
 class CyclicGraph(InvalidInput):

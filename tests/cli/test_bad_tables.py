@@ -62,8 +62,8 @@ UNREADABLE = {  # name: (content, what every verb says)
     "twice.csv": (csv(header="age,city,age,visits,ill"), "two columns are called 'age'"),
     "empty.csv": (b"", "the file is empty; a table was expected"),
     "blank.csv": (b"\n1,2\n", "the first line is blank"),
-    "sheet.xlsx": (workbook(), "is a workbook, .* Save the sheet as CSV"),
-    "sheet.ods": (workbook(), "is a workbook, .* Save the sheet as CSV"),
+    "sheet.xlsx": (workbook(), "not a complete workbook, .*export the sheet as CSV"),
+    "sheet.ods": (workbook(), "not a complete workbook, .*export the sheet as CSV"),
     "sheet.csv": (workbook(), "a zip archive or a workbook"),
     "old_sheet.csv": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old workbook"),
     "list.json": (b'[{"ill": 1}]', "one object per line"),
@@ -125,7 +125,7 @@ TABLES = {  # name: (content, {verbs: what they say}); "rest" is all others
         {"look predict": FINE, "rest": "'ill' holds dates .*days since the first"},
     ),
     "amounts as text": (
-        relabelled([f'"{i},500"' for i in range(60)]),
+        relabelled([f'"{i}{",."[i % 2]}5"' for i in range(60)]),
         {"look predict": FINE, "rest": "'ill' holds numbers as text .*Write them as plain numbers"},
     ),
     "an infinite label": (
@@ -143,19 +143,15 @@ TABLES = {  # name: (content, {verbs: what they say}); "rest" is all others
     ),
     "decimal commas": (
         csv().replace(b",", b";").replace(b".", b","),
-        {
-            "compare tune curve": "'age' is text, but most of its values are numbers",
-            "predict": "'age' must hold numbers",
-            "rest": FINE,
-        },
+        {"rest": FINE},
     ),
     "thousands": (
-        with_column([f'"{i},500"' for i in range(60)]),
-        {"compare tune curve": NUMBERS, "rest": FINE},
+        with_column([f'"{i},500"' for i in range(1, 61)]),
+        {"rest": FINE},  # the decimal points of the other columns settle it
     ),
     "a word among numbers": (
         with_column([*range(59), "n/k"]),
-        {"compare tune curve": NUMBERS, "rest": FINE},
+        {"look predict": FINE, "rest": NUMBERS},
     ),
     "a header": (csv([]), {"predict": FINE, "rest": "a header but no row"}),
     "one row": (
@@ -255,9 +251,6 @@ def test_each_verb_has_an_answer(likely, model, verb, case):
     words = words_of(verb, "table.csv", model)
     if (messages["rest"] if message is None else message) == FINE:
         assert likely(*words).exit == 0
-    elif verb == "tune" and "numbers" in str(message):  # its study, of trials that failed, is kept
-        outcome = likely(*words)
-        assert (outcome.exit, message in told(outcome)) == (2, True)
     else:
         check_refusal(likely, words, messages["rest"] if message is None else message)
 
@@ -269,8 +262,8 @@ def test_each_function_has_an_answer(likely, verb, case):
     write("table.csv", content)
     message = expected(messages, verb)
     message = messages["rest"] if message is None else message
-    if message == FINE or (verb != "seal" and "most of its values" in message):
-        assert str(FUNCTIONS[verb]("table.csv", "ill"))  # a failed model is said in the table
+    if message == FINE:
+        assert str(FUNCTIONS[verb]("table.csv", "ill"))
     else:
         with pytest.raises(InvalidInput, match=rf"(?s){message}"):
             FUNCTIONS[verb]("table.csv", "ill")

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 
 import likely as lk
-from likely.data.readings.table_readings import UnsettledColumn
-from likely.errors import InvalidFile, InvalidInput, LikelyError, UnknownName
+from likely.errors import InvalidFile, InvalidInput, LikelyError, UnknownName, UnsettledColumn
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -256,6 +255,12 @@ def test_titles_and_totals_of_a_file_are_left_out_and_named():
         "2 rows below the table were left out ('Total', 'Source: us').",
     )
     assert source.n_rows == 2
+
+
+def test_a_comma_in_a_name_does_not_divide_a_file_with_semicolons():
+    for name in ("price, net", '"price, net"'):
+        source = read(f"{name};n\n1,5;1\n2,25;2\n".encode())
+        assert source.names == ("price, net", "n") and values(source, "price, net") == [1.5, 2.25]
 
 
 def test_a_row_called_total_among_others_is_kept():

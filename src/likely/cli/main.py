@@ -30,7 +30,6 @@ from likely.cli.streams import (
     output_fails,
 )
 from likely.cli.terminal import GlobalOptions, global_options
-from likely.data.readings.table_readings import UnsettledColumn
 from likely.errors import (
     BrokenLedger,
     HonestyRefusal,
@@ -39,6 +38,7 @@ from likely.errors import (
     SealedData,
     SealedRows,
     UnknownName,
+    UnsettledColumn,
     UnusableRun,
 )
 from likely.output.control_characters import printable

@@ -97,6 +97,12 @@ CASES = {  # code: tables that have it, and the columns in which it is
         (with_column(sound()["age"] * 2 + 0.01 * RNG.normal(size=N)), ("it",)),
         (with_column(sound()["age"] + 3 * sound()["visits"]), ("it",)),
     ],
+    "LK122": [
+        (
+            sound().assign(**{"sold on": np.random.default_rng(1).integers(43000, 45000, N)}),
+            ("sold on",),
+        )
+    ],
     "LK201": [(pd.concat([sound(), sound().iloc[[3, 7]]]), ())],
     "LK202": [(pd.concat([sound(), sound().iloc[[0]].assign(ill="yes")]), ("ill",))],
     "LK203": [(pd.concat([sound(), pd.DataFrame({"ill": ["yes"]})]), ())],

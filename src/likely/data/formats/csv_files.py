@@ -6,6 +6,7 @@ are as long as the header, they are read as they are written.
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
@@ -113,7 +114,7 @@ def open_csv(
 ) -> Source:
     """The source of a file, after the pass that determines its types and readings."""
     header = next(file.lines(), (1, ""))[1].rstrip("\r\n")
-    delimiter = delimiter or delimiter_of(header)
+    delimiter = delimiter or _delimiter_of_rows(file, [m for m in DELIMITERS if m in header])
     file, titles = _without_titles(file, delimiter)
     names = _header(file, delimiter)
     dialect = Dialect(delimiter, not (delimiter == "\t" and _has_plain_quotes(file, len(names))))
@@ -142,6 +143,21 @@ def open_csv(
     if not readings:
         return plain
     return ReadSource(plain.as_strings([*readings.columns, *readings.questions]), readings)
+
+
+def _delimiter_of_rows(file: TextFile, marks: list[str]) -> str:
+    """The delimiter of the header that divides the first rows as it divides the header.
+
+    A name such as "price, net" in a file with semicolons has a comma, and so has each decimal: the
+    comma is tried last.
+    """
+    for mark in marks[::-1] if len(marks) > 1 else ():
+        with suppress(InvalidFile):
+            rows = islice(_records(file, Dialect(mark), strict=False), MOST_TITLES)
+            widths = {len(row) for _, row in rows}
+            if len(widths) == 1 and widths != {1}:
+                return mark
+    return marks[0] if marks else DELIMITERS[0]
 
 
 def _without_titles(file: TextFile, delimiter: str) -> tuple[TextFile, list[str]]:

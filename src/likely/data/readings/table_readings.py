@@ -175,14 +175,6 @@ class OpenReading:
         return f"{self.found}. {self.ways}"
 
 
-class UnsettledColumn(InvalidInput):
-    """A column of text that seems to hold numbers or dates, and an option that may settle it."""
-
-    def __init__(self, message: str, option: str) -> None:
-        super().__init__(message)
-        self.option = option
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class TableReadings:
@@ -328,10 +320,10 @@ def _choice(
         mark = "."
     if fits[0].kind == "date" or mark is None:
         asks = is_text or declared or comma
-        return _question(name, evidence, fits) if asks else None
+        return _question(name, evidence, fits[::-1] if comma else fits) if asks else None
     if is_text or declared or asked.decimal == ",":
         return next(reading for reading in fits if reading.form == mark)
-    return None if mark == "." else _question(name, evidence, fits)
+    return None if mark == "." else _question(name, evidence, fits[::-1])
 
 
 def _question(name: str, evidence: ColumnEvidence, fits: Sequence[CellReading]) -> OpenReading:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from likely._typing import Array
 from likely.data.labels import are_written_numbers, hold_codes, hold_numbers
-from likely.data.readings.table_readings import OpenReading, UnsettledColumn
+from likely.data.readings.table_readings import OpenReading
+from likely.errors import UnsettledColumn
 
 if TYPE_CHECKING:
     from likely.workbench.data.dataset import Dataset

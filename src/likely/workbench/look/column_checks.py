@@ -20,6 +20,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.labels import DATE, MOST, hold_codes
+from likely.data.readings.written_values import CellReading, shown, value_of
 from likely.kinds import FEATURE_KINDS
 from likely.output.formatting import cell, listed, percent, shortened
 from likely.workbench.data.roles import CALLED, run_without_gap
@@ -56,6 +57,8 @@ SUBJECT = re.compile(
     r"(?i)(^|[\W_])(subject|patient|person|participant|respondent|customer|client|user|student|"
     r"pupil|household)(_?(id|no|nr|number|code|name))?$"
 )
+NAMED_DATE = re.compile(r"(?i)(^|[\W_])(date|datum|day|tag|fecha|data|when|on|am)($|[\W_])")
+EARLIEST_DAY, LATEST_DAY = 30_000, 60_000  # 1982 to 2064, as a spreadsheet counts days
 DISGUISED = r"(?i)^\s*(\?+|-+|\.+|n/?a|n\.a\.|nan|null|none|unknown|missing|not available|)\s*$"
 
 
@@ -126,6 +129,17 @@ def dates_as_text(column: ProfiledColumn, profile: Profile) -> str | None:
     other = column.values[int(differs.argmax())].as_py() if differs.any() else None
     exception = "" if other is None else f", but not {_written(other)}"
     return f"such as {_example(column)}{exception}"
+
+
+def days_of_a_spreadsheet(column: ProfiledColumn, profile: Profile) -> str | None:
+    """Whole numbers that are days since 1899-12-30, from 1982 to 2064, in a column named so."""
+    if not (column.is_number and column.is_whole and NAMED_DATE.search(column.name)):
+        return None
+    low, high = column.numbers.min(), column.numbers.max()
+    if not EARLIEST_DAY <= low < high <= LATEST_DAY:
+        return None
+    reading, first = CellReading("date", "excel"), f"{column.numbers[0]:.0f}"
+    return f"{first} is {shown(value_of(first, reading))}, as a spreadsheet counts"
 
 
 def broken_characters(column: ProfiledColumn, profile: Profile) -> str | None:
@@ -364,6 +378,7 @@ COLUMN_CHECKS: Mapping[str, Check] = {
     "LK117": impossible_zeros,
     "LK118": leading_zeros,
     "LK119": one_to_one,
+    "LK122": days_of_a_spreadsheet,
     "LK204": group_of_rows,
 }
 CHECKS_OF_TEXT = frozenset({"LK102", "LK107", "LK109", "LK110", "LK113"})  # of free text

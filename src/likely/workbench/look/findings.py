@@ -178,6 +178,14 @@ CODES: Mapping[str, FindingCode] = {
         "read wrongly, each value is wrong by a factor of a thousand, or by months",
         "seal, compare, tune and train stop here until it is said.",
     ),
+    "LK122": FindingCode(
+        "numbers that may be dates",
+        "note",
+        "a spreadsheet stores dates as days since 1899-12-30; read as numbers they have no month "
+        "and no weekday",
+        "If they are dates: --date COL=excel (date={'COL': 'excel'}).",
+        "holds numbers that may be dates",
+    ),
     "LK201": FindingCode(
         "duplicate rows",
         "note",

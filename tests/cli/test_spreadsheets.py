@@ -1,0 +1,83 @@
+"""A spreadsheet on the command line: what is shown, what stops, and the way on."""
+
+import json
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def shop(tmp_path):
+    """A file with semicolons, decimal commas, and a column that may be read in two ways."""
+    rng = np.random.default_rng(0)
+    lines = ["price;stock;when;sold"]
+    for k in range(120):
+        price = rng.uniform(5, 900)
+        amount = f"{price:.2f}".replace(".", ",")
+        sold = "yes" if price + rng.normal(0, 150) > 450 else "no"
+        lines.append(f"{amount} €;1.{100 + k % 70};{1 + k % 28:02}/{1 + k % 12:02}/2021;{sold}")
+    path = tmp_path / "shop.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path.name
+
+
+def plain(text):
+    return " ".join(text.split())
+
+
+def test_look_shows_each_reading_and_goes_on_with_the_option_that_settles_the_rest(likely, shop):
+    outcome = likely("look", shop, "--target", "sold")
+    said = plain(outcome.out)
+    assert "price: money with a decimal comma, read as numbers" in said
+    assert 'when: dates, day first ("01/01/2021" is 2021-01-01).' in said
+    assert "LK121 stop Column 'stock' holds numbers that can be read in 2 ways" in said
+    assert said.endswith("Next: likely seal shop.csv --target sold --number stock=,")
+    told = likely("look", shop, "--target", "sold", "--number", "stock=,", "--json").json
+    assert "stock: numbers with a decimal comma" in " ".join(told["result"]["readings"])
+    assert "LK121" not in [each["code"] for each in told["result"]["findings"]]
+
+
+def test_every_verb_stops_with_the_same_words_and_the_command_that_goes_on(likely, shop):
+    said = set()
+    for words in (("seal",), ("compare",), ("train", "naive-bayes"), ("tune", "naive-bayes")):
+        verb, *model = words
+        outcome = likely(verb, shop, *model, "--target", "sold")
+        message, _, way = outcome.err.partition("Next: ")
+        said.add(plain(message))
+        given = " ".join(["likely", verb, shop, *model, "--target", "sold"])
+        assert (outcome.exit, way.strip()) == (2, f"{given} --number stock=,")
+    assert len(said) == 1
+
+
+def test_the_way_on_leads_to_predictions_of_new_files(likely, shop, tmp_path):
+    sealed = likely("seal", shop, "--target", "sold", "--number", "stock=,")
+    assert sealed.exit == 0 and sealed.out.rstrip().endswith("Next: likely compare shop.seal")
+    assert likely("compare", "shop.seal", "naive-bayes").exit == 0
+    assert likely("train", "shop.seal", "naive-bayes").exit == 0
+    run = json.loads((tmp_path / "runs/001-naive-bayes/run.json").read_text())
+    assert run["readings"]["number"] == ["price=,", "stock=,"]
+    assert run["readings"]["date"] == ["when=day-first"]
+    assert likely("final", "@last").exit == 0
+    new = tmp_path / "new.csv"
+    new.write_text("price;stock;when\n1.234 €;1.150;03/04/2021\n7,5 €;1.120;05/06/2021\n")
+    assert likely("predict", "@last", "new.csv").exit == 0
+    assert likely("explain", "@last", "new.csv", "--row", "0").exit == 0
+    new.write_text("price;stock;when\n1234.5;1.150;03/04/2021\n7.5;1.120;05/06/2021\n")
+    refused = likely("predict", "@last", "new.csv")
+    assert refused.exit == 2
+    assert "line 2: column 'price' holds '1234.5'; numbers with a decimal comma" in plain(
+        refused.err
+    )
+    assert likely("predict", "@last", "new.csv", "--number", "price=.").exit == 0
+    assert likely("report", "@last", "-o", "report.html").exit == 0
+
+
+def test_options_about_a_file_are_refused_for_a_seal(likely, shop):
+    likely("seal", shop, "--target", "sold", "--decimal", ",")
+    outcome = likely("compare", "shop.seal", "--decimal", ",")
+    assert outcome.exit == 2 and "read when it was sealed" in plain(outcome.err)
+
+
+def test_an_unknown_column_of_an_option_is_refused_with_the_nearest_name(likely, shop):
+    outcome = likely("look", shop, "--number", "prices")
+    assert outcome.exit == 2 and "Did you mean 'price'" in plain(outcome.err)
