@@ -366,6 +366,16 @@ def test_text_in_a_frame_is_read_where_it_is_declared():
     assert lk.compare(data, models=["naive-bayes"]).best.name == "naive-bayes"
 
 
+def test_dates_in_several_forms_are_asked_about_and_no_categories():
+    frame = shop()
+    frame.loc[7, "when"] = "soon"
+    frame["price"] = np.arange(200.0)
+    for data in (frame, read(frame.to_csv(index=False).encode())):
+        with pytest.raises(UnsettledColumn, match=r"its values are dates.*but not .*--date when"):
+            lk.compare(data, "sold", ["naive-bayes"])
+    assert lk.dataset(shop(), "sold", number=["price"], date=["when"]).source.kinds[1] == "date"
+
+
 def test_seal_and_compare_stop_at_the_same_column_with_the_same_words(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = shop().assign(stock=[written(x, ",", ".", 0) for x in range(1001, 1201)])

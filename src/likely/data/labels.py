@@ -31,6 +31,7 @@ DATE = (  # 2024-02-29, 29.2.2024, 2/29/24, and a time of day behind it
     r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
     r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?\s*$"
 )
+ISO_DATE = r"^\d{4}-\d{2}-\d{2}([T ].*)?$"
 CODE = r"^\s*0\d+\s*$"  # 02134: a number would lose its zero
 MOST = 0.9  # of the different texts decide what they are
 FEW_NUMBERS = 10  # so few written numbers may as well be names of groups

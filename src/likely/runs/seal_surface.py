@@ -81,6 +81,8 @@ def seal(
         Columns to use as they are, although they look like identifiers or free text.
     text : sequence of str, optional
         Columns of text whose words are counted; free text is recognised.
+    number, date, decimal, sheet : optional
+        How numbers and dates of a file are written, as in ``read``.
     budget : int
         The number of evaluations of the sealed rows that are allowed without a reason.
     judge : {"plain", "ladder", "thresholdout"}

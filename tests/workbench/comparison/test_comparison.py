@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import likely as lk
-from likely.errors import InvalidInput, UnknownName, UnseenCategories
+from likely.errors import InvalidInput, UnknownName, UnseenCategories, UnsettledColumn
 from likely.workbench.comparison.comparison_text import text_of
 from likely.workbench.data.opening import dataset
 from likely.workbench.models.registry import entries_for_task
@@ -183,11 +183,12 @@ def test_a_model_that_fails_is_a_row_with_its_sentence():
     assert np.isnan(found.to_frame()["value"].iloc[-1])
 
 
-def test_a_column_that_no_model_can_read_is_said_once_and_the_baseline_stays():
+def test_a_column_of_text_that_holds_numbers_is_refused_before_any_fit():
     frame = mixed(100).assign(money=[f"{i * 1.5 + 1:.2f}" for i in range(100)])
-    found = lk.compare(frame, "y", ["logistic", "naive-bayes"], folds=2, repeats=1)
-    assert found.best.name == "constant"
-    assert str(found).count("is text, but most of its values are numbers") == 1
+    with pytest.raises(UnsettledColumn, match="is text, but most of its values are numbers"):
+        lk.compare(frame, "y", ["logistic", "naive-bayes"], folds=2, repeats=1)
+    data = lk.dataset(frame, "y", number=["money"])
+    assert len(lk.compare(data, models=["logistic"], folds=2, repeats=1).entries) == 2
 
 
 class Encoded(ClassifierMixin, BaseEstimator):

@@ -284,6 +284,8 @@ def compare(
         Columns to use as they are, although they look like identifiers or free text.
     text : sequence of str, optional
         Columns of text whose words are counted; free text is recognised.  A seal records all four.
+    number, date, decimal, sheet : optional
+        How numbers and dates of a file are written, as in ``read``.
     executor : str or Executor, default="auto"
         How fits are run: in parallel threads for a small table, otherwise one after another.
 

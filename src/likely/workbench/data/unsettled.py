@@ -5,13 +5,23 @@ option that settles each.  A column that is declared a category, a text or a fea
 them, and neither is one that no model sees.
 """
 
+import re
 import shlex
 from typing import TYPE_CHECKING
 
 from likely._typing import Array
-from likely.data.labels import are_written_numbers, hold_codes, hold_numbers
+from likely.data.labels import (
+    DATE,
+    ISO_DATE,
+    MOST,
+    are_written_numbers,
+    hold_codes,
+    hold_numbers,
+)
 from likely.data.readings.table_readings import OpenReading
 from likely.errors import UnsettledColumn
+
+FEW_DATES = 10  # so few may as well be names of groups
 
 if TYPE_CHECKING:
     from likely.workbench.data.dataset import Dataset
@@ -30,7 +40,9 @@ def refuse_unsettled(data: "Dataset") -> None:
     for name, column in zip(data.table.column_names, data.table.columns, strict=True):
         text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
         if text and name not in apart:
-            refuse_numbers(name, pc.unique(column.drop_null()).to_numpy(zero_copy_only=False))
+            levels = pc.unique(column.drop_null()).to_numpy(zero_copy_only=False)
+            refuse_numbers(name, levels)
+            refuse_dates(name, levels)
 
 
 def open_questions(data: "Dataset") -> tuple[OpenReading, ...]:
@@ -61,4 +73,24 @@ def refuse_numbers(name: str, levels: Array) -> None:
         "as missing, --category (category=) keeps the texts as names of groups, --drop leaves it "
         "out; or correct the cells.",
         option,
+    )
+
+
+def refuse_dates(name: str, levels: Array) -> None:
+    """Refuse different texts of a column of which most are dates, and not all in ISO form."""
+    dates = [re.match(DATE, text) is not None for text in levels]
+    if len(levels) <= FEW_DATES or sum(dates) < MOST * len(levels):
+        return
+    if all(re.match(ISO_DATE, text) for text in levels):
+        return  # read as dates wherever text is
+    others = sorted(text for text, is_date in zip(levels, dates, strict=True) if not is_date)
+    beside = f", but not {others[0]!r}" if others else ""
+    option = f"--date {shlex.quote(name)}"
+    raise UnsettledColumn(
+        f"Column {name!r} is text, but most of its values are dates, such as "
+        f"{sorted(levels)[0]!r}{beside}, which do not all have one form. Dates in one form, or "
+        f"words, were expected. Declare it: {option}=%d/%m/%Y (date={{{name!r}: '%d/%m/%Y'}}), for "
+        "instance, --category (category=) keeps the texts as names of groups, --drop leaves it "
+        "out; or correct the cells.",
+        f"--category {shlex.quote(name)}",
     )

@@ -19,12 +19,12 @@ from math import inf
 import numpy as np
 
 from likely._typing import Array
-from likely.data.labels import DATE, MOST, hold_codes
+from likely.data.labels import DATE, ISO_DATE, MOST, hold_codes
 from likely.data.readings.written_values import CellReading, shown, value_of
 from likely.kinds import FEATURE_KINDS
 from likely.output.formatting import cell, listed, percent, shortened
 from likely.workbench.data.roles import CALLED, run_without_gap
-from likely.workbench.look.profile import ISO_DATE, Profile, ProfiledColumn
+from likely.workbench.look.profile import Profile, ProfiledColumn
 
 FEWEST_ROWS = 30
 FEWEST_VALUES = 10

@@ -212,6 +212,8 @@ def look(
         Columns to use as they are, although they look like identifiers or free text.
     text : sequence of str, optional
         Columns of text whose words are counted; free text is recognised.  A seal records all four.
+    number, date, decimal, sheet : optional
+        How numbers and dates of a file are written, as in ``read``.
     mute : iterable of str
         Findings to leave out: ``"LK102"`` anywhere, ``"LK102:age"`` in one column.
 

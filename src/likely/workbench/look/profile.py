@@ -16,14 +16,19 @@ from likely.caching import cached_property
 from likely.data.arrow import decoded
 from likely.data.arrow_columns import kind_of_arrow
 from likely.data.copies import copies_in_table
-from likely.data.labels import are_names, are_repeated, are_written_numbers, has_many_values
+from likely.data.labels import (
+    ISO_DATE,
+    are_names,
+    are_repeated,
+    are_written_numbers,
+    has_many_values,
+)
 from likely.data.source import column_index
 from likely.kinds import ColumnKind
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ISO_DATE = r"^\d{4}-\d{2}-\d{2}([T ].*)?$"
 FEWEST_IN_ORDER = 20  # dates of fewer rows may be in order by chance
 
 

@@ -105,6 +105,8 @@ def tune(
         Columns to use as they are, although they look like identifiers or free text.
     text : sequence of str, optional
         Columns of text whose words are counted; free text is recognised.  A seal records all four.
+    number, date, decimal, sheet : optional
+        How numbers and dates of a file are written, as in ``read``.
     by_hand : sequence of mappings
         Settings to try first; ``{}`` is the default settings, which None tries.
     stop_unpromising : bool
