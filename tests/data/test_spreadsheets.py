@@ -162,6 +162,11 @@ def test_three_decimals_among_others_are_no_question():
     assert read(csv_of({"x": ["1.234", "2.5"], "y": ["0.123", "1.456"]})).notes == ()
 
 
+def test_dates_with_points_begin_with_the_day():
+    source = read(csv_of({"when": ["01.02.2021", "03.04.2021"], "y": [1, 2]}))
+    assert values(source, "when") == [datetime(2021, 2, 1), datetime(2021, 4, 3)]
+
+
 def test_two_currencies_are_no_numbers():
     source = read(csv_of({"price": ["$5", "€7", "$9"], "y": [1, 2, 3]}))
     assert values(source, "price") == ["$5", "€7", "$9"]
@@ -173,6 +178,9 @@ def test_two_currencies_are_no_numbers():
     "texts",
     [
         ["02134", "10001", "90210"],  # codes
+        ["+49 170 123 456", "+49 171 222 333", "+1 202 555 123"],
+        ["1 234 567 890 123 456 789", "1 000", "2 000"],  # a float would round it
+        ["5.18.2021", "1.2.2021", "3.4.2021"],
         ["12", "12 %", "13"],  # per cent, and not
         ["1.2.3", "2.0.1", "3.1.4"],  # versions
         ["1,5", "1.5", "2"],  # both marks

@@ -10,11 +10,13 @@
   two readings that fit all values are both kept, and the reading is open if they differ for some
   value (1,234 is 1234 or 1.234; 03/04/2021 is in April or in March).
 * Thousands are groups of three digits (of two and three in India: 12,34,567) after a digit other
-  than 0.  Digits after a leading zero are a code, and no number.
+  than 0.  Digits after a leading zero are a code, and no number; so are more than 15 digits beside
+  a mark or a space, which a float would round, and groups after a +, as in telephone numbers.
 * Money has a currency before or after the number; a column of two currencies has no reading.  Of
   amounts in $, £, ¥ or ₹ a comma separates thousands.  A minus stands before or behind, as −, or
   as parentheses.
 * Per cent are fractions, as in the cells of a workbook: 12 % is 0.12.  All values must have the %.
+* Dates with points begin with the day, or with the year, and never with the month.
 * A two-digit year is the last part of a date; 69 to 99 are 1969 to 1999.  Dates in ISO form
   (2021-05-18) are text here, because all that reads text as dates reads them.
 * Signs for an empty cell (-, n.a., ?) and errors (#DIV/0!) are missing in a column that has a
@@ -348,9 +350,8 @@ def _numbers(trimmed: "pa.Array", reading: CellReading) -> Any:
         pc.equal(pc.struct_field(parts, n), b) for n, b in (("open", "("), ("close", ")"))
     )
     signs = pc.binary_join_element_wise(*found.values(), "")
-    plain = pc.replace_substring_regex(
-        pc.struct_field(parts, "body"), rf"[ '{GROUPS[reading.form]}]", ""
-    )
+    body = pc.struct_field(parts, "body")
+    plain = pc.replace_substring_regex(body, rf"[ '{GROUPS[reading.form]}]", "")
     plain = pc.replace_substring(plain, reading.form, ".")
     power = pc.struct_field(parts, "power")
     power = pc.binary_join_element_wise(power, "e-2", "") if percent else power  # 12.3 % is 0.123
@@ -358,6 +359,9 @@ def _numbers(trimmed: "pa.Array", reading: CellReading) -> Any:
     negative = pc.or_(opened, pc.match_substring(signs, "-"))
     whole = pc.add(pc.utf8_length(signs), pc.cast(opened, pa.int32()))
     sound = pc.and_(pc.equal(opened, closed), pc.less_equal(whole, 1))
+    called = pc.and_(pc.equal(signs, "+"), pc.match_substring(body, " "))
+    code = pc.or_(called, pc.match_substring_regex(plain, r"^\d{16}"))
+    sound = pc.and_(sound, pc.invert(code))
     numbers = pc.if_else(negative, pc.negate(numbers), numbers)
     return pc.if_else(pc.fill_null(sound, False), numbers, pa.scalar(None, pa.float64()))
 
@@ -388,6 +392,8 @@ def _date_in_order(text: str, form: str) -> datetime | None:
         parts = (one, two, three)
         day, written_month, year = (parts[k] for k in ORDERS[form])
         usual = (4,) if mark == "-" or form == "year-first" else (2, 4)
+        if mark == "." and form == "month-first":  # nobody writes 5.18.2021
+            return None
         if len(year) not in usual or max(len(day), len(written_month)) > 2:
             return None
         if form == "year-first" and mark == "-":  # ISO, or nearly
