@@ -39,9 +39,11 @@ from likely.data.readings.table_readings import (
 from likely.data.readings.written_values import (
     COMMA,
     NUMBERS,
+    OF_DECIMALS,
     CellReading,
     ColumnEvidence,
     evidence_of,
+    has_decimals_first,
     plain_evidence,
 )
 from likely.data.source import Source, column_indices
@@ -278,7 +280,10 @@ def _settle(
         for j, (name, type_) in enumerate(zip(names, types, strict=True)):
             if type_ in ("text", "float") or name in declared:
                 known = seen.get(name)
-                if known is None:
+                plain = known is None and type_ == "float" and name not in declared
+                if plain and has_decimals_first(batch.column(j)):
+                    known = OF_DECIMALS  # as nearly all floats: quick, where columns are many
+                elif known is None:
                     known = _evidence_before(asked.tried(name), before[j], total.n_rows)
                 seen[name] = _with_block(known, batch.column(j), type_, name in declared)
         total = ColumnTypes(dict(zip(names, types, strict=True)), total.n_rows + batch.num_rows)

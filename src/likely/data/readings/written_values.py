@@ -82,6 +82,7 @@ OF_THE_POINT = frozenset("$£¥₹")  # currencies whose amounts have no decimal
 MAY_BE_READ = re.compile(  # the first value of a column that may have a reading: cheap to ask
     rf"[-+−–(.,\s]*(?:{MONEY})?[-+−–(.,\s]*\d|[A-Za-z]{{3,9}}\.? \d"
 )
+DECIMAL = re.compile(r"\s*-?(0\.\d+|\d+\.(\d{1,2}|\d{4,})|\d{4,}\.\d+)\s*")  # 0.123, 1.5, 1234.567
 SAMPLE = 32  # cells that are tried before all
 LONGEST_WORD = 40  # characters of a cell in a message
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -223,6 +224,15 @@ class ColumnEvidence(Additive):
         return self.differ and len(self.fits) > 1
 
 
+OF_DECIMALS = ColumnEvidence(DECIMALS, fractions=DECIMALS, n_values=1)  # of floats
+
+
+def has_decimals_first(cells: "pa.Array") -> bool:
+    """Whether the first cell of a column is a float whose point does not separate thousands."""
+    head = cells[0].as_py() if len(cells) else None
+    return head is not None and DECIMAL.fullmatch(head) is not None
+
+
 def evidence_of(texts: "pa.Array", tried: frozenset[CellReading]) -> ColumnEvidence:
     """What an Arrow array of text allows, of the readings that are ``tried``."""
     import pyarrow.compute as pc
@@ -272,17 +282,14 @@ def evidence_of(texts: "pa.Array", tried: frozenset[CellReading]) -> ColumnEvide
 def plain_evidence(cells: "pa.Array") -> ColumnEvidence:
     """What a block of a column of floats allows: its points may separate thousands.
 
-    Of a column whose points are decimal, the first cell says so as a rule.
+    Of a column whose points are decimal, one of the first cells says so as a rule.
     """
     import pyarrow.compute as pc
 
-    head = cells[0].as_py() if len(cells) else None
-    if head is not None and not re.fullmatch(PLAIN_THOUSANDS, head):
-        return ColumnEvidence(DECIMALS, fractions=DECIMALS, n_values=1)
     for part in (cells.slice(0, SAMPLE), cells):
         thousands = pc.match_substring_regex(part, PLAIN_THOUSANDS)
         if not pc.all(thousands).as_py():
-            return ColumnEvidence(DECIMALS, fractions=DECIMALS, n_values=1)
+            return OF_DECIMALS
     first = pc.index(pc.match_substring(cells, "."), True).as_py()
     if first < 0:
         return ColumnEvidence(NUMBERS)
