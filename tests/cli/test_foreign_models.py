@@ -201,15 +201,46 @@ def test_a_search_of_a_path_needs_a_space(likely, flowers, tmp_path):
     assert not (tmp_path / "runs").exists()
 
 
-def test_without_skops_training_says_before_the_fit_what_to_install(
+def test_without_skops_a_model_is_trained_scored_and_reported_and_only_its_file_is_missing(
+    likely, flowers, tmp_path, request
+):
+    words = ("train", flowers, TREE, "--target", "y", "--set", "max_depth=2", "--json")
+    saved = likely(*words).json
+    request.getfixturevalue("no_skops")
+    found = likely(*words).json
+    assert found["exit"] == 0
+    assert found["result"]["scores"] == saved["result"]["scores"]
+    assert any("The model is not saved" in note for note in found["findings"])
+    assert any("run pip install skops and train it again" in note for note in found["findings"])
+    assert found["files"] == ["runs/002-DecisionTreeClassifier/run.json"]
+    assert found["next"] == "likely report @last"
+    reported = likely("report", "@last", "-o", "r.html", "--json").json
+    assert reported["next"].startswith(f"pip install skops && likely train t.csv {TREE}")
+    page = (tmp_path / "r.html").read_text()
+    assert "002-DecisionTreeClassifier" in page and "it was not saved" in page
+
+
+def test_what_needs_a_model_that_was_not_saved_names_what_to_install(
     likely, flowers, tmp_path, no_skops
 ):
-    outcome = likely("train", flowers, BOOSTED, "--target", "y")
-    told = " ".join(outcome.err.split())
-    assert outcome.exit == 1
-    assert "is saved by the package skops, which is not installed" in told
-    assert "Run: pip install skops. Without it, likely compare scores the model." in told
-    assert told.endswith(f"Next: likely compare t.csv {BOOSTED} --target y")
+    likely("train", flowers, "logistic", "--target", "y")
+    told = " ".join(likely("train", flowers, TREE, "--target", "y").out.split())
+    run = "runs/002-DecisionTreeClassifier"
+    assert f"The scores, without the model, were saved to {run}." in told
+    for name in ("@last", run):
+        refused = likely("explain", name, "--json").json
+        assert refused["exit"] == 2
+        assert f"{run} holds only scores" in refused["findings"][0]
+        assert "pip install skops, and train again" in refused["findings"][0]
+        assert refused["next"] == f"likely report {run}"
+
+
+def test_without_skops_a_copy_of_the_model_is_refused_before_the_fit(
+    likely, flowers, tmp_path, no_skops
+):
+    outcome = likely("train", "-t", flowers, TREE, "-c", "y", "-d", "copy.likely")
+    assert outcome.exit == 2
+    assert "Run: pip install skops." in " ".join(outcome.err.split())
     assert not (tmp_path / "runs").exists()
 
 

@@ -53,10 +53,18 @@ def report(settings: GlobalOptions, runs: tuple[str, ...], output: str) -> Answe
 
 
 def _next(runs: tuple[str, ...], about: "list[RunFacts]") -> str:
-    """The next command: verify a seal that was changed, or that has another score; else predict."""
+    """The next command: verify a seal that was changed, or that has another score; else predict.
+
+    A model that was not saved has to be trained again.
+    """
+    from likely.runs.folder import UNSAVED
+    from likely.storage.foreign import INSTALL
+
     broken = [
         each for each in about if each.ledger and (each.final_problem or not each.ledger.sound)
     ]
+    if not broken and UNSAVED.items() <= about[0].run.items():
+        return f"{INSTALL} && {about[0].run['command']}"
     if not broken:
         return shlex.join(["likely", "predict", runs[0], "FILE", "-o", "predictions.csv"])
     return shlex.join(["likely", "ledger", "verify", str(broken[0].run["seal"]["path"])])

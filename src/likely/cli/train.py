@@ -124,14 +124,15 @@ def train(
         found = trained(request, "" if output is None else output)
     place = str(found.run)
     copies = () if weka.save is None else (Path(weka.save),)
+    folder, run = RunFolder(Path(place)), "@last" if output is None else shlex.quote(place)
     after = "final" if found.data.seal is not None and chosen.supervised else "explain"
-    run = "@last" if output is None else shlex.quote(place)
+    what = "Saved" if folder.is_whole else "The scores, without the model, were saved"
     return Answer(
-        text=f"{shown(found.parts, chosen.name)}\n\nSaved to {click.style(place, bold=True)}.",
+        text=f"{shown(found.parts, chosen.name)}\n\n{what} to {click.style(place, bold=True)}.",
         result=found.to_json(),
         findings=found.notes,
-        files=(*RunFolder(Path(place)).model_files, *copies),
-        next=f"likely {after} {run}",
+        files=(*folder.model_files, *copies),
+        next=f"likely {after if folder.is_whole else 'report'} {run}",
     )
 
 

@@ -20,8 +20,8 @@ from likely.metrics.baseline import BestConstant
 from likely.output.description import describe
 from likely.output.formatting import count
 from likely.reports.page import Report, report_of
-from likely.runs.catalogue import open_run
-from likely.runs.folder import RunFacts, read_run, versions
+from likely.runs.catalogue import open_run, place_of_run
+from likely.runs.folder import RunFacts, RunFolder, read_run, versions
 from likely.runs.seals import ledger_facts, seal_facts
 from likely.sealing.final_score import FinalScore
 from likely.storage.files import write_atomically
@@ -123,7 +123,10 @@ def report(
 
 
 def facts_of_run(name: str) -> RunFacts:
-    """The facts of a RUN, with the description of its model."""
+    """The facts of a RUN, with the description of its model if that was saved."""
+    place = place_of_run(name)
+    if RunFolder(place).is_unsaved:
+        return read_run(place)
     run = open_run(name)
     return read_run(run.path, run=run.facts, description=describe(run.model))
 

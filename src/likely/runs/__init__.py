@@ -9,6 +9,7 @@ run.json            written by ``train`` and ``tune``:
     scores          of the rows that ``train`` held out, or null
     task            {kind, reason}                                          (optional)
     group, by_time  the column by which rows were held out, or null         (optional)
+    model_saved     false where the model cannot be saved, so there is no model.likely  (optional)
     seal            {path, name, evaluations, budget, judge, rows, count, head}   (optional) of
                     the sealed folder that the data came from: count and head are those of its
                     ledger when the RUN was written, so that removed lines are detected

@@ -110,13 +110,17 @@ def discard(run: RunFolder) -> None:
             RUNS.rmdir()
 
 
+def place_of_run(name: str) -> Path:
+    """The path of a folder or a model file; ``@last`` is the newest RUN."""
+    path = _last() if name == LAST else Path(name)
+    return RUNS / name if not path.exists() and (RUNS / name).is_dir() else path
+
+
 def open_run(name: str) -> Run:
     """The run with that name: a folder, ``@last``, or a model file."""
     from likely.storage.model_file import load
 
-    path = _last() if name == LAST else Path(name)
-    if not path.exists() and (RUNS / name).is_dir():
-        path = RUNS / name
+    path = place_of_run(name)
     if path.is_file():
         return Run(path, load(path), {})
     found = RunFolder(path)
@@ -197,14 +201,14 @@ def _train_first() -> str:
 
 
 def _last() -> Path:
-    whole = whole_runs()
-    if not whole:
+    trained = [path for _, path in _numbered() if RunFolder(path).is_reported]
+    if not trained:
         raise UnusableRun(
             f"There is no run in {RUNS}/ yet, so there is no {LAST}. Train a model first, or "
             "go to the folder where you did.",
             next=_train_first(),
         )
-    return whole[-1].path
+    return trained[-1]
 
 
 def _refuse_missing(run: RunFolder) -> None:
@@ -216,11 +220,13 @@ def _refuse_missing(run: RunFolder) -> None:
             next=going_on,
         )
     if run.is_unsaved:
+        what = "holds only scores" if run.is_reported else "holds only a search"
         raise UnusableRun(
-            f"{run.path} holds only a search: its model belongs to another library and cannot be "
-            f"saved. A RUN with {MODEL_FILE} was expected. Name another, or fit the model in "
-            "Python: sealed.final(model) scores it on sealed rows.",
-            next="likely models",
+            f"{run.path} {what}: its model belongs to another library and was not saved, because "
+            f"skops is not installed. A RUN with {MODEL_FILE} was expected. Run: pip install "
+            "skops, and train again; or fit the model in Python: sealed.final(model) scores it on "
+            "sealed rows.",
+            next=f"likely report {run.path}" if run.is_reported else "likely models",
         )
     if is_seal(run.path):
         raise UnusableRun(

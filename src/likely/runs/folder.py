@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from likely.workbench.scoring.validation import Validation
 
 FACTS, LOOK = "run.json", "look.json"
+UNSAVED = {"model_saved": False}  # in the facts of a RUN whose model no file can hold
 STUDY, STUDY_FOLDER, COMMAND = "study.json", "study", "command.txt"
 VALIDATION, VALIDATION_FACTS = "validation.parquet", "validation.json"
 EFFECTS = "effects.json"
@@ -81,8 +82,12 @@ class RunFolder:
 
     @property
     def model_files(self) -> tuple[Path, ...]:
-        """The files that every RUN has."""
-        return self.path / MODEL_FILE, self.path / FACTS
+        """The files that every RUN has; no model where none could be saved."""
+        return (*((self.path / MODEL_FILE,) if self.is_whole else ()), self.path / FACTS)
+
+    def write_unsaved(self, facts: Mapping[str, Any]) -> Path:
+        """The facts alone, of a model that was trained and scored, and that no file can hold."""
+        return write_json(self.path / FACTS, {**facts, "versions": versions(), **UNSAVED})
 
     def write_look(self, facts: Record) -> None:
         write_json(self.path / LOOK, facts)
@@ -114,8 +119,14 @@ class RunFolder:
 
     @property
     def is_unsaved(self) -> bool:
-        """Whether its search has ended, and its model is one that no file can hold."""
-        return not self.is_whole and (self.study_facts() or {}).get("model_saved") is False
+        """Whether its search or training has ended, and its model is one that no file can hold."""
+        known = (self.study_facts() or self.facts() or {}).items()
+        return not self.is_whole and UNSAVED.items() <= known
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether a model was trained, saved or not; a search that saved none has no score."""
+        return self.is_whole or (self.is_unsaved and not self.has_study)
 
     def note_search(self, command: str) -> None:
         """Save the command of a search: its RUN has no model until the search is finished."""

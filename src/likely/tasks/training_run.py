@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, final
 
-from likely.errors import InvalidInput
 from likely.names import known_name
 from likely.output.progress import stage
 from likely.tasks.final_run import scored_elsewhere
@@ -192,10 +191,11 @@ def trained(request: TrainRequest, output: str | None = "") -> Trained:
     ``output`` is its folder, empty for the next number, None for no RUN.
     """
     from likely.runs import RunFolder, new_run
+    from likely.runs.folder import UNSAVED
     from likely.storage.model_file import save
 
-    refuse_unsaved(request, writes=output is not None)
     refuse_two_orders(request.options, request.given)
+    notes = _about_saving(request, output)
     place = nullcontext() if output is None else new_run(request.model.short_name, output or None)
     with place as where:
         found = train_on(request)
@@ -204,7 +204,11 @@ def trained(request: TrainRequest, output: str | None = "") -> Trained:
             draft = RunFolder(where.draft)
             write_evidence(draft, found, look, request.caller.seed)
             effects = draft.effects()
-            draft.write_model(found.model, run_facts(request.caller, found, look))
+            facts = run_facts(request.caller, found, look)
+            if notes:
+                draft.write_unsaved(facts)
+            else:
+                draft.write_model(found.model, facts)
         else:
             effects = None if look is None else _effects(found, request.caller.seed)
         if request.copy is not None:
@@ -214,30 +218,33 @@ def trained(request: TrainRequest, output: str | None = "") -> Trained:
         found.model,
         found.score,
         judged,
-        (*found.findings, *(() if judged is None else judged.doubts)),
+        (*found.findings, *notes, *(() if judged is None else judged.doubts)),
         None if where is None else where.path,
         found.data,
-        found.facts,
+        {**found.facts, **UNSAVED} if notes else found.facts,
         found.parts,
     )
 
 
-def refuse_unsaved(request: TrainRequest, *, writes: bool) -> None:
-    """Refuse a model of another library if the package that saves it is not installed."""
-    from likely.storage.foreign import refuse_without_skops
+def _about_saving(request: TrainRequest, output: str | None) -> tuple[str, ...]:
+    """A note that the RUN will have no model, where what saves it is not installed.
 
-    chosen, target = request.model, request.options.target
-    if not (chosen.is_foreign and writes):
-        return
-    try:
+    Refused if a copy of the model was asked for by its file.
+    """
+    from likely.storage.foreign import INSTALL, has_skops, refuse_without_skops
+
+    chosen = request.model
+    if not chosen.is_foreign or has_skops():
+        return ()
+    if request.copy is not None:
         refuse_without_skops(chosen.name)
-    except InvalidInput as error:
-        option = [] if target is None else ["--target", target]
-        raise Refusal(
-            f"{error} Without it, likely compare scores the model.",
-            Exit.USAGE,
-            shlex.join(["likely", "compare", request.label, chosen.name, *option]),
-        ) from None
+    if output is None:
+        return ()
+    return (
+        f"The model is not saved: {chosen.name} belongs to another library, and is saved by the "
+        f"package skops, which is not installed. Its score and its report need no model; to "
+        f"predict, run {INSTALL} and train it again.",
+    )
 
 
 def run_facts_of(found: Trained) -> dict[str, Any]:

@@ -61,9 +61,10 @@ def tuned(request: TuneRequest, output: str | None = None) -> TunedRun:
     if study.stopped == "interrupted":
         raise _interrupted(request.caller, study, place)
     if chosen.is_foreign and not has_skops():  # which saves such models
+        from likely.runs.folder import UNSAVED
         from likely.workbench.search.study_text import study_facts
 
-        written = place.write_study({**study_facts(study), "model_saved": False})
+        written = place.write_study({**study_facts(study), **UNSAVED})
         return TunedRun(study, place, None, (place.study, written))
     trained = _trained(request, study)
     return TunedRun(study, place, trained, _write(request.caller, place, trained))

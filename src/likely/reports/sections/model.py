@@ -54,7 +54,7 @@ LONGEST_DRAWN = 22  # letters of a name beside a picture
 
 def model_page(facts: RunFacts) -> Section | LeftOut:
     if facts.description is None:
-        return LeftOut(TITLE, "it has no description")
+        return LeftOut(TITLE, "it was not saved")
     return Section("model", TITLE, tuple(_blocks(facts.description)))
 
 
