@@ -6,6 +6,8 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression as ForeignLinear
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import likely
 from likely import Importance, PartialEffects, partial_effects, permutation_importance
@@ -123,10 +125,76 @@ def test_effects_of_categories_are_at_each_category():
     assert len(found.to_frame("pandas")) == 3 + len(found["size"].values)
 
 
-def test_a_date_has_no_effect_of_its_own():
+def test_a_date_that_the_model_does_not_split_has_no_effect_of_its_own():
     X, y = table(60)
     X["day"] = pd.date_range("2020-01-01", periods=60)
-    model = likely.Prepared(likely.LinearRegression()).fit(X, y)
+    model = make_pipeline(FunctionTransformer(as_days), ForeignLinear()).fit(X, y)
     with pytest.raises(InvalidInput, match="'day' holds dates"):
         partial_effects(model, X, "day")
-    assert "day" in permutation_importance(model, X, y, repeats=1).names
+    split = likely.Prepared(likely.LinearRegression()).fit(X, y)
+    assert "day" in permutation_importance(split, X, y, repeats=1).names
+
+
+def as_days(X):
+    return (X[["day"]] - pd.Timestamp("2020-01-01")) / pd.Timedelta(days=1)
+
+
+DAYS = 4 * 365
+LENGTHS = {"time": 0.01, "July": 5.0, "Sunday": -2.0}
+
+
+def visits(as_text=False):
+    """Two visits a day: a trend, more in July, fewer on Sundays."""
+    when = pd.Series(pd.date_range("2019-01-01", periods=DAYS).repeat(2))
+    y = LENGTHS["time"] * np.arange(DAYS).repeat(2)
+    y = y + LENGTHS["July"] * (when.dt.month == 7) + LENGTHS["Sunday"] * (when.dt.day_of_week == 6)
+    x = np.random.default_rng(0).normal(size=2 * DAYS)
+    return pd.DataFrame({"when": when.astype(str) if as_text else when, "x": x}), y + x
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_a_date_has_an_effect_of_time_of_month_and_of_weekday_each_alone(as_text):
+    X, y = visits(as_text)
+    model = likely.Prepared(likely.LinearRegression()).fit(X, y)
+    found = partial_effects(model, X, "when", points=5, rows=None)
+    assert [each.column for each in found.effects] == ["when", "when month", "when weekday"]
+    assert [each.kind for each in found.effects] == ["date", "calendar", "calendar"]
+    time, month, weekday = found.effects
+    assert time.values[0] == "2019-01-01" and list(time.values) == sorted(time.values)
+    days = (np.array(time.values, "M8[D]") - np.datetime64("2019-01-01")).astype(float)
+    assert_allclose(time.mean[:, 0] - time.mean[0, 0], LENGTHS["time"] * days, atol=1e-8)
+    assert month.values[0] == "January" and month.values[-1] == "December"
+    assert_allclose(np.delete(month.mean, 6) - month.mean[0], 0.0, atol=1e-8)
+    assert_allclose(month.mean[6] - month.mean[0], LENGTHS["July"], atol=1e-8)
+    assert weekday.values[0] == "Monday"
+    assert_allclose(weekday.mean[6] - weekday.mean[0], LENGTHS["Sunday"], atol=1e-8)
+    again = PartialEffects.from_json(found.to_json())
+    assert str(again) == str(found) and again["when"].kind == "date"
+
+
+def test_the_times_of_a_date_are_drawn_on_an_axis_of_time_and_months_in_their_order():
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    X, y = visits()
+    model = likely.Prepared(likely.LinearRegression()).fit(X, y)
+    axes = partial_effects(model, X, "when", rows=50).plot().ravel()
+    line = axes[0].get_lines()[0].get_xdata()
+    assert line.dtype.kind == "M" and (np.diff(line) > np.timedelta64(0)).all()
+    shown = [text.get_text() for text in axes[1].get_xticklabels()]
+    assert shown[:3] == ["Jan", "Feb", "Mar"]
+    assert [text.get_text() for text in axes[2].get_xticklabels()][:2] == ["Mon", "Tue"]
+    mpl.pyplot.close("all")
+
+
+def test_the_effects_that_a_run_keeps_have_the_parts_of_a_date(tmp_path):
+    from likely.workbench.data.opening import dataset
+    from likely.workbench.scoring.column_effects import held_out_effects
+
+    X, y = visits(as_text=True)
+    rows = dataset(X.assign(y=y), "y")
+    model = likely.Prepared(likely.LinearRegression())
+    found = held_out_effects(model, rows.with_task(model))
+    assert found is not None
+    named = [each.column for each in found.effects.effects]
+    assert {"when", "when month", "when weekday"} <= {*named}

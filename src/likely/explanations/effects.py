@@ -6,13 +6,16 @@ The other columns keep their values, so combinations may occur that no row has; 
 between which values the curves of 80 % of the rows lie.  A curve per row that is not parallel to
 the mean is an interaction.
 
+A model that reads a date as time, month and weekday has one effect for each: the time, the month or
+the weekday of all dates is changed, and the other two stay as they are.
+
 References: Friedman, Greedy function approximation, Annals of Statistics 2001, §8.2; Goldstein et
 al., Peeking inside the black box, JCGS 2015.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Literal, Protocol, cast, final, get_args, runtime_checkable
 
 import numpy as np
 
@@ -25,6 +28,7 @@ from likely.explanations.sampled import MixedRows, mixed_rows
 from likely.inputs.estimators import check_fitted_model
 from likely.inputs.rows import about_missing_offset, offset_numbers
 from likely.inputs.tables import as_frame, n_rows_of, own_columns, refuse_file, rows_at
+from likely.names import known_name
 from likely.output.formatting import capitalised, cell, count, number, text_table
 
 MOST_ROWS = 300
@@ -32,6 +36,37 @@ POINTS = 20
 MOST_LEVELS = 12
 BAND = (0.1, 0.9)
 MOST_IN_TEXT = 8  # points of a column
+MINUTES_A_DAY = 1440
+SHORT_SPAN = 30  # days; dates of a shorter time are shown with their minute
+DATES = None, 3, 6  # no zone; how many dates at least and at most are along a narrow foot
+LETTERS = 3  # of a month or a weekday in a picture
+
+EffectKind = Literal["number", "date", "category", "calendar"]
+LINES: frozenset[EffectKind] = frozenset({"number", "date"})
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DatePart:
+    """What a model reads of a column of dates: the time, the month or the weekday of each row."""
+
+    column: str
+    part: str
+    name: str  # of its effect
+    values: Array | Codes  # of each row: days since 1970-01-01, NaN is missing; or codes, −1 is
+    labels: tuple[str, ...] = ()  # of the codes; none of a time
+
+
+@runtime_checkable
+class ReadsDates(Protocol):
+    """A model that reads dates as several columns, which the model inside it sees."""
+
+    @property
+    def model_(self) -> object: ...
+
+    def date_parts(self, X: object) -> list[DatePart]: ...
+
+    def prepare_at(self, X: object, part: DatePart, row: int) -> object: ...
 
 
 @final
@@ -40,20 +75,20 @@ class PartialEffect:
     """The mean prediction at some values of one column."""
 
     column: str
-    values: tuple[Any, ...]  # numbers in order, or categories, the most common first
+    values: tuple[Any, ...]  # numbers or dates (text) in order; categories, the commonest first
     mean: Array  # (n_values, n_groups)
     low: Array  # of the curves of 80 % of the rows
     high: Array
-    is_number: bool
+    kind: EffectKind = "category"
 
     def to_json(self) -> dict[str, Any]:
         return {
             "column": self.column,
-            "values": [value if self.is_number else str(value) for value in self.values],
+            "values": [v if self.kind == "number" else str(v) for v in self.values],
             "mean": self.mean.tolist(),
             "low": self.low.tolist(),
             "high": self.high.tolist(),
-            "number": self.is_number,
+            "kind": self.kind,
         }
 
     @classmethod
@@ -62,7 +97,8 @@ class PartialEffect:
             np.array(record[name], dtype=np.float64) for name in ("mean", "low", "high")
         )
         values = tuple(record["values"])
-        return cls(str(record["column"]), values, mean, low, high, bool(record["number"]))
+        kind = known_name("kind of effect", record["kind"], get_args(EffectKind))
+        return cls(str(record["column"]), values, mean, low, high, cast(EffectKind, kind))
 
     def spread(self, group: int) -> float:
         """How much the mean prediction varies over the values."""
@@ -174,22 +210,36 @@ class PartialEffects:
         return grid
 
     def draw(self, ax: Any, effect: PartialEffect, colours: Sequence[str] | None = None) -> None:
-        """Draw one effect: a line with its band for numbers, dots with bars for categories."""
+        """Draw one effect: a line with its band for numbers and times, dots with bars for others.
+
+        Months and weekdays are in their order, and joined.
+        """
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
         from likely.output.pictures import LONGEST_TICK, shortened_name
 
         for k, g in enumerate(self.shown):
             colour = f"C{k % 10}" if colours is None else colours[k % len(colours)]
             label = self.groups[g] if len(self.shown) > 1 else None
             mean, low, high = effect.mean[:, g], effect.low[:, g], effect.high[:, g]
-            if effect.is_number:
-                ax.plot(effect.values, mean, color=colour, label=label)
-                ax.fill_between(effect.values, low, high, color=colour, alpha=0.15, lw=0)
+            if effect.kind in LINES:
+                at = np.array(effect.values, dtype=None if effect.kind == "number" else "M8")
+                ax.plot(at, mean, color=colour, label=label)
+                ax.fill_between(at, low, high, color=colour, alpha=0.15, lw=0)
             else:
                 place = np.arange(len(mean)) + 0.12 * (k - (len(self.shown) - 1) / 2)
                 ax.vlines(place, low, high, color=colour, alpha=0.3, lw=4)
                 ax.plot(place, mean, "o", color=colour, label=label, markersize=5)
-        if not effect.is_number:
+                if effect.kind == "calendar":
+                    ax.plot(place, mean, color=colour, lw=0.8)
+        if effect.kind == "date":
+            locator = AutoDateLocator(*DATES)
+            ax.xaxis.set_major_locator(locator)
+            ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+        elif effect.kind != "number":
             names = [shortened_name(cell(value), LONGEST_TICK) for value in effect.values]
+            if effect.kind == "calendar":
+                names = [name[:LETTERS] for name in names]
             slanted = sum(map(len, names)) > 28
             ax.set_xticks(range(len(names)), names)
             if slanted:
@@ -224,7 +274,8 @@ def partial_effects(
     X : array or data frame
         Rows over which predictions are averaged.
     columns : str or sequence of str
-        Names of columns; x0, x1, … in an array.
+        Names of columns; x0, x1, … in an array.  A date has up to three effects: of its time, under
+        its name, of its month and of its weekday.
     offset, exposure : array or str
         Of each row, or the name of a column of X.  Without them the predictions of a model that was
         fitted with an exposure are rates, and a note says so.
@@ -267,7 +318,13 @@ def partial_effects(
         if name not in names:
             raise UnknownName("column", name, names)
     score, quantity, groups = predicted_score(model, moved)
-    found = [_effect(score, cells, table, names.index(name), name, points) for name in wanted]
+    dates = model.date_parts(X) if isinstance(model, ReadsDates) else []
+    found: list[PartialEffect] = []
+    for name in wanted:
+        parts = [part for part in dates if part.column == name]
+        found += [_date_effect(model, X, part, moved, points) for part in parts]
+        if not parts:
+            found.append(_effect(score, cells, table, names.index(name), name, points))
     n_groups = found[0].mean.shape[1] if found else 1
     labels = ["prediction"] if n_groups == 1 else list(range(n_groups))
     named = labels if groups is None else groups.tolist()
@@ -285,31 +342,69 @@ def _effect(
             "Booleans or text were expected. Choose another column."
         )
     is_number = table.kinds[j] == "number"
-    donors, values = _number_grid(table, j, points) if is_number else _levels(table, j)
+    if is_number:
+        numbers = np.asarray(table.numbers(j), dtype=np.float64)
+        donors = _quantile_rows(numbers, points)
+        values = tuple(numbers[donors].tolist())
+    else:
+        donors, values = _levels(table, j)
     own = np.repeat(np.arange(table.n_rows)[:, None], cells.n_columns, axis=1)
-    mean, low, high = [], [], []
-    for donor in donors:
+
+    def table_of(donor: int) -> object:
         source = own.copy()
         source[:, j] = donor
-        predicted = score(cells.table(source))
-        mean.append(predicted.mean(axis=0))
-        ends = np.quantile(predicted, BAND, axis=0)
-        low.append(ends[0])
-        high.append(ends[1])
-    return PartialEffect(name, values, np.array(mean), np.array(low), np.array(high), is_number)
+        return cells.table(source)
+
+    kind: EffectKind = "number" if is_number else "category"
+    return _over_rows(name, values, (score(table_of(donor)) for donor in donors), kind)
 
 
-def _number_grid(table: Any, j: int, points: int) -> tuple[Codes, tuple[float, ...]]:
-    """Rows that hold the quantiles of a number, each value once, and the values."""
-    numbers = np.asarray(table.numbers(j), dtype=np.float64)
+def _date_effect(
+    model: ReadsDates, X: object, part: DatePart, moved: dict[str, Array], points: int
+) -> PartialEffect:
+    """The effect of the time, the month or the weekday of a date."""
+    score, _, _ = predicted_score(model.model_, moved)
+    if part.labels:
+        codes, first = np.unique(part.values, return_index=True)
+        donors: Codes = first[codes >= 0]
+        values = tuple(part.labels[code] for code in codes if code >= 0)
+    else:
+        donors = _quantile_rows(part.values, points)
+        values = _written_days(part.values[donors])
+    predicted = (score(model.prepare_at(X, part, int(donor))) for donor in donors)
+    return _over_rows(part.name, values, predicted, "calendar" if part.labels else "date")
+
+
+def _over_rows(
+    name: str, values: tuple[Any, ...], predicted: Iterable[Array], kind: EffectKind
+) -> PartialEffect:
+    """The mean and the band over rows of the predictions (n, G) at each value."""
+    both = [(each.mean(axis=0), *np.quantile(each, BAND, axis=0)) for each in predicted]
+    mean, low, high = map(np.array, zip(*both, strict=True)) if both else (np.empty((0, 1)),) * 3
+    return PartialEffect(name, values, mean, low, high, kind)
+
+
+def _written_days(days: Array) -> tuple[str, ...]:
+    """Days since 1970-01-01 as dates, with the minute where there are few days.
+
+    >>> _written_days(np.array([0.0, 40.5])), _written_days(np.array([0.0, 0.5]))
+    (('1970-01-01', '1970-02-10'), ('1970-01-01T00:00', '1970-01-01T12:00'))
+    """
+    short = np.ptp(days) < SHORT_SPAN and (days % 1).any() if len(days) else False
+    minutes = np.floor(days * MINUTES_A_DAY).astype(np.int64).astype("datetime64[m]")
+    return tuple((minutes if short else minutes.astype("datetime64[D]")).astype(str).tolist())
+
+
+def _quantile_rows(numbers: Array, points: int) -> Codes:
+    """Rows that hold the quantiles of a number, in their order, each value once."""
     known = np.flatnonzero(np.isfinite(numbers))
     order = known[np.argsort(numbers[known], kind="stable")]
     if not len(order):
-        return np.empty(0, dtype=np.intp), ()
+        return np.empty(0, dtype=np.intp)
     at = np.linspace(0, len(order) - 1, points).round().astype(np.intp)
     donors = order[np.unique(at)]
     _, first = np.unique(numbers[donors], return_index=True)
-    return donors[first], tuple(numbers[donors[first]].tolist())
+    return np.asarray(donors[first])
 
 
 def _levels(table: Any, j: int) -> tuple[Codes, tuple[Any, ...]]:

@@ -22,8 +22,8 @@ def facts():
     )
     mean = np.array([[0.8, 0.2], [0.4, 0.6]])
     effects = (
-        PartialEffect("size", (1.0, 5.0), mean, mean - 0.1, mean + 0.1, is_number=True),
-        PartialEffect("town", ("Mons", "東京"), mean, mean - 0.1, mean + 0.1, is_number=False),
+        PartialEffect("size", (1.0, 5.0), mean, mean - 0.1, mean + 0.1, "number"),
+        PartialEffect("town", ("Mons", "東京"), mean, mean - 0.1, mean + 0.1),
     )
     found = PartialEffects(effects, ("no", "yes"), "probability", 250)
     return RunFacts("run", {}, effects=ColumnEffects(about, found, held_out=True))

@@ -294,7 +294,7 @@ def _effect(found: PartialEffects, effect: PartialEffect) -> Picture:
         if legend is not None:
             legend.remove()
             legend_above(ax, columns=2)
-        if effect.is_number:
+        if effect.kind == "number":
             few_ticks(ax.xaxis)
 
     g = few.shown[0]

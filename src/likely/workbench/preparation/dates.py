@@ -36,6 +36,7 @@ MONTHS = (
     "December",
 )
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+TIME = "time"
 NAMES = {"month": MONTHS, "weekday": WEEKDAYS}
 THURSDAY = 3  # 1970-01-01, which is day 0
 ROWS_PER_PART = 50  # months or weekdays with fewer rows each are not learned
@@ -77,13 +78,18 @@ class DateColumns(Step):
 
     def columns(self, cells: Cells) -> dict[str, Any]:
         days = numbers_of(cells, date=True)
-        since = Cells(self.days.name, "number", days - self.start, None)
-        found = self.days.columns(since)
+        found = self.part_columns(TIME, days)
         if self.fill is not None:
             days = np.where(np.isnan(days), self.fill, days)
         for part in self.parts:
             found.update(part.columns(days))
         return found
+
+    def part_columns(self, part: str, days: Array) -> dict[str, Any]:
+        """The columns of one part of dates: ``"time"``, ``"month"`` or ``"weekday"``."""
+        if part == TIME:
+            return self.days.columns(Cells(self.days.name, "number", days - self.start, None))
+        return next(each for each in self.parts if each.part == part).columns(days)
 
     def description(self) -> str:
         how = self.days.description()

@@ -23,6 +23,7 @@ from likely.data.frames import InMemoryTable, as_table, is_sparse
 from likely.data.word_table import WordTable
 from likely.errors import InvalidInput
 from likely.explanations.any_model import explained, sampled_explanation, with_cells
+from likely.explanations.effects import DatePart
 from likely.explanations.explanation import Explanation, like_its_rows
 from likely.graphical.drawing.diagram import Diagram
 from likely.inputs.estimators import Estimator, feature_names
@@ -48,9 +49,15 @@ from likely.workbench.models.model_inside import (
     predictive_family,
     refuse_unused,
 )
-from likely.workbench.preparation.cells import Cells, read_cells
+from likely.workbench.preparation.cells import Cells, numbers_of, read_cells
 from likely.workbench.preparation.choices import learn, needs_of, validation_sets
-from likely.workbench.preparation.dates import CalendarPart, DateColumns
+from likely.workbench.preparation.dates import (
+    NAMES,
+    TIME,
+    CalendarPart,
+    DateColumns,
+    calendar_codes,
+)
 from likely.workbench.preparation.steps import SAVED_CLASSES, Preparation
 from likely.workbench.preparation.texts import TextColumn, explained_by_words, readable_by
 
@@ -229,6 +236,36 @@ class Prepared(Estimator):
         known = names_in_fit(self)
         X = X if known is None else with_columns(X, known, self.dropped_)
         return self._prepared_table(self.preparation_, check_table(self, X, reset=False))
+
+    def date_parts(self, X: object) -> list[DatePart]:
+        """The time, month and weekday of the dates in X, as far as the model sees them."""
+        if self.preparation_ is None:
+            return []
+        columns = self._columns(check_table(self, X, reset=False))
+        found = []
+        for step, cells in zip(self.preparation_.steps, columns, strict=True):
+            if not isinstance(step, DateColumns):
+                continue
+            days = numbers_of(cells, date=True)
+            if step.part_columns(TIME, days):
+                found.append(DatePart(step.name, TIME, step.name, days))
+            for part in step.parts:
+                codes = calendar_codes(days, part.part)
+                labels = NAMES[part.part]
+                found.append(DatePart(step.name, part.part, part.step.name, codes, labels))
+        return found
+
+    def prepare_at(self, X: object, part: DatePart, row: int) -> Any:
+        """Rows as the model sees them, where one part of every date is that of one row."""
+        assert self.preparation_ is not None, "there are no parts of dates without it"
+        table = check_table(self, X, reset=False)
+        columns = self._columns(table)
+        steps = zip(self.preparation_.steps, columns, strict=True)
+        step, cells = next(each for each in steps if each[0].name == part.column)
+        assert isinstance(step, DateColumns), "a part is one of a date"
+        days = np.full(table.n_rows, numbers_of(cells, date=True)[row])
+        changed = step.part_columns(part.part, days)
+        return readable_by(self.model, self.preparation_.table(columns, changed))
 
     @if_model_has("predict")
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Any:

@@ -11,8 +11,9 @@ arrays of numbers or Booleans, Booleans with gaps, or categories; NumPy makes th
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
@@ -26,6 +27,7 @@ from likely.workbench.preparation.cells import Cells, numbers_of, text_of
 
 MISSING = "missing"  # the category of a cell that has none
 AS_IT_IS = "as it is"
+NO_CHANGE: Mapping[str, object] = MappingProxyType({})
 
 
 class GappyBooleans(NamedTuple):
@@ -246,11 +248,14 @@ class Preparation:
 
     steps: tuple[Step, ...]
 
-    def table(self, columns: Sequence[Cells]) -> Any:
-        """The table that the model sees: an Arrow table, or one with columns of words."""
+    def table(self, columns: Sequence[Cells], changed: Mapping[str, object] = NO_CHANGE) -> Any:
+        """The table that the model sees: an Arrow table, or one with columns of words.
+
+        Columns in ``changed`` take the place of those of the same name.
+        """
         import pyarrow as pa
 
-        made = self.columns(columns)
+        made = {**self.columns(columns), **changed}
         table = pa.table({name: arrow_column(column) for name, column in made.items()})
         pairs = zip(self.steps, columns, strict=True)
         texts = [found for step, cells in pairs if (found := step.word_columns(cells)) is not None]

@@ -16,7 +16,7 @@ from likely._typing import Array
 from likely.data.frames import as_table
 from likely.errors import EffectsLeftOut, warn_user
 from likely.explanations.any_model import explained
-from likely.explanations.effects import PartialEffects, partial_effects
+from likely.explanations.effects import PartialEffects, ReadsDates, partial_effects
 from likely.explanations.importance import Importance, permutation_importance
 from likely.names import has_method
 from likely.workbench.data.dataset import Dataset
@@ -30,6 +30,7 @@ MOST_SHUFFLED = 20
 MOST_EFFECTS = 4
 REPEATS = 2
 POINTS = 12
+DRAWN = ("number", "boolean", "category")  # kinds of columns, beside dates that the model splits
 
 
 @final
@@ -105,10 +106,11 @@ def effects_on(model: Any, X: Any, y: Any, *, held_out: bool) -> ColumnEffects:
         importance = replace(importance, notes=(note, *importance.notes))
     kinds = dict(zip(_names(X), as_table(X).kinds, strict=True))
     texts = _texts(model)  # an effect of whole documents says nothing
+    dates = {part.column for part in model.date_parts(X)} if isinstance(model, ReadsDates) else ()
     clear = [
         name
         for name, low in zip(importance.names, importance.low, strict=True)
-        if low > 0 and kinds.get(name) in ("number", "boolean", "category") and name not in texts
+        if low > 0 and (name in dates or kinds.get(name) in DRAWN) and name not in texts
     ]
     effects = partial_effects(model, X, clear[:MOST_EFFECTS], points=POINTS, rows=MOST_ROWS)
     return ColumnEffects(importance, effects, held_out)
