@@ -6,7 +6,7 @@ import pytest
 import likely
 from likely.cli import terminal as screen
 from likely.cli.terminal import GlobalOptions
-from likely.output.progress import report
+from likely.output.progress import ModelScored, report, tell
 
 
 def work(settings, monkeypatch, *, terminal):
@@ -76,6 +76,39 @@ def test_short_work_says_nothing(monkeypatch, capsys):
     with screen.showing_progress(GlobalOptions(), "fitting", 10):
         report("rows", 10)
     assert capsys.readouterr() == ("", "")
+
+
+SCORED = ModelScored("naive-bayes", "log loss", 0.4123, 0.39, 0.4321, 0.0123)
+LATE = ModelScored("glm", "log loss", np.nan, np.nan, np.nan, np.nan, "not finished in 3 s")
+
+
+def test_models_are_shown_as_they_are_scored(monkeypatch, capsys):
+    monkeypatch.setattr(screen, "LINE_EVERY_S", 0.0)
+    with screen.showing_progress(GlobalOptions(), "comparing", 10, unit="fits"):
+        tell(SCORED)
+        tell(LATE)
+    assert capsys.readouterr().err.splitlines() == [
+        "comparing: naive-bayes: log loss 0.412 (0.390 to 0.432), 0.012 s per fit",
+        "comparing: glm: not finished in 3 s",
+    ]
+
+
+def test_scores_of_a_quick_comparison_are_in_its_table_only(capsys):
+    with screen.showing_progress(GlobalOptions(), "comparing", 10, unit="fits"):
+        tell(SCORED)
+    assert capsys.readouterr().err == ""
+
+
+def test_on_a_terminal_the_scores_so_far_are_above_the_bar(monkeypatch, capsys):
+    monkeypatch.setattr(screen, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(screen.sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with screen.showing_progress(GlobalOptions(), "comparing", 10, unit="fits"):
+        tell(SCORED)
+        report("fits", 5, "glm")
+    shown = capsys.readouterr().err
+    assert "naive-bayes" in shown and "0.390 to 0.432" in shown
+    assert shown.index("naive-bayes") < shown.index("5 fits, glm")
 
 
 def test_a_long_fit_reports_its_rows(likely, table, monkeypatch):

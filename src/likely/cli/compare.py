@@ -27,6 +27,12 @@ NARROWEST = 60  # columns of text
 @folds_option
 @repeats_option
 @click.option("--all", "everything", is_flag=True, help="Include the slow models.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="N",
+    help="Seconds that the fits of one MODEL may take together [default: no limit].",
+)
 @metric_option
 @set_option
 @global_options
@@ -39,6 +45,7 @@ def compare(
     folds: int,
     repeats: int,
     everything: bool,
+    seconds: float | None,
     metric: str | None,
     assignments: tuple[str, ...],
 ) -> Answer:
@@ -63,6 +70,7 @@ def compare(
             seed=settings.seed,
             everything=everything,
             metric=metric,
+            seconds=seconds,
         )
     _refuse_failure(found, data)
     return _answer(found, data, options, assignments)
@@ -125,9 +133,10 @@ def _refuse_failure(found: "Comparison", name: str) -> None:
     """Refuse a comparison in which only the baseline could be scored."""
     if found.all_failed:
         first = found.failed[0]
+        word = "was" if first.is_unfinished else "failed"
         raise Refusal(
             "No model could be scored; at least one was expected in addition to the baseline. "
-            f"{first.name} failed {first.problem}",
+            f"{first.name} {word} {first.problem}",
             Exit.DATA,
             f"likely look {shlex.quote(name)} --target {shlex.quote(found.task.target)}",
         )

@@ -17,8 +17,16 @@ from typing import Any, final
 import click
 
 from likely.output.control_characters import printable
-from likely.output.formatting import WIDEST, paragraph, text_table
-from likely.output.progress import Event, ProgressStep, StageEnded, StageStarted, listening, stage
+from likely.output.formatting import DASH, WIDEST, estimate_cells, paragraph, text_table
+from likely.output.progress import (
+    Event,
+    ModelScored,
+    ProgressStep,
+    StageEnded,
+    StageStarted,
+    listening,
+    stage,
+)
 from likely.tasks.request import Caller
 from likely.tasks.train_text import Part
 
@@ -190,13 +198,20 @@ class _Screen:
         elif isinstance(event, StageEnded):
             self._stack.close()
             self._stage = None
-        elif self._stage is not None:
+        elif self._stage is None:
+            return
+        elif isinstance(event, ModelScored):
+            self._stage.add_scored(event)
+        else:
             self._stage(event)
 
 
 @final
 class _Bar:
-    """A bar over the rows of a pass, or over trials; passes and EM steps are named next to it."""
+    """A bar over the rows of a pass, or over trials; passes and EM steps are named next to it.
+
+    Above it are the models that have their scores.
+    """
 
     def __init__(self, stage: StageStarted, settings: GlobalOptions, stack: ExitStack) -> None:
         self._what, self._total, self._unit = stage
@@ -204,6 +219,10 @@ class _Bar:
         self._began, self._done = time.monotonic(), 0
         self._bar: Any = None
         self._task: Any = None
+        self._scored: list[ModelScored] = []
+
+    def add_scored(self, found: ModelScored) -> None:
+        self._scored.append(found)
 
     def __call__(self, progress: ProgressStep) -> None:
         if progress.what == self._unit:
@@ -231,6 +250,7 @@ class _Bar:
 
     def _start(self) -> None:
         from rich.console import Console
+        from rich.live import Live
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         console = Console(stderr=True, no_color=self._settings.color is False)
@@ -239,9 +259,21 @@ class _Bar:
             BarColumn(),
             TextColumn("{task.fields[detail]}", markup=False),
         )
-        bar = Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
-        self._bar = self._stack.enter_context(bar)
+        self._bar = Progress(*columns, TimeElapsedColumn(), console=console)
         self._task = self._bar.add_task(printable(self._what), total=self._total, detail="")
+        live = Live(get_renderable=self._drawn, console=console, transient=True)
+        self._stack.enter_context(live)
+
+    def _drawn(self) -> Any:
+        """The scores so far, and the bar."""
+        from rich.console import Group
+        from rich.text import Text
+
+        if not self._scored:
+            return self._bar
+        head = ["model", self._scored[0].metric, "95 % interval", "seconds per fit"]
+        lines = text_table(head, [_score_cells(each) for each in self._scored])
+        return Group(Text(printable("\n".join([*lines, ""]))), self._bar)
 
 
 @final
@@ -253,6 +285,18 @@ class _Lines:
         self._settings, self._done = settings, 0
         self._began = self._spoke = time.monotonic()
         self._has_compiled = False
+        self._scored: list[ModelScored] = []
+
+    def add_scored(self, found: ModelScored) -> None:
+        """Say the score, unless the work may end before the next line."""
+        self._scored.append(found)
+        if time.monotonic() - self._began < LINE_EVERY_S:
+            return
+        for each in self._scored:
+            score, ends, seconds = _score_cells(each)[1:]
+            known = f"{each.metric} {score} ({ends}), {seconds} s per fit"
+            self._say(f"{each.what}: {each.problem or known}")
+        self._scored.clear()
 
     def __call__(self, progress: ProgressStep) -> None:
         if progress.what == COMPILING:
@@ -281,3 +325,11 @@ class _Lines:
 
     def _say(self, text: str) -> None:
         echo(f"{self._what}: {text}", self._settings, err=True)
+
+
+def _score_cells(found: ModelScored) -> list[str]:
+    """The model, its score with the interval, and the seconds of a fit; dashes without a score."""
+    if found.problem:
+        return [found.what, DASH, DASH, DASH]
+    cells = estimate_cells(found.value, found.low, found.high)
+    return [found.what, *cells, f"{found.seconds:.3f}"]

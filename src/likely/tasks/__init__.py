@@ -16,7 +16,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from likely.output.progress import ProgressStep, StageEnded, StageStarted, listening
+    from likely.output.progress import (
+        ModelScored,
+        ProgressStep,
+        StageEnded,
+        StageStarted,
+        listening,
+    )
     from likely.reports.report import report
     from likely.runs.seal_surface import open_seal, seal
     from likely.tasks.final_run import Evaluated, final
@@ -33,6 +39,7 @@ __all__ = [
     "Evaluated",
     "ExplainedRows",
     "ExplainedTexts",
+    "ModelScored",
     "Predictions",
     "ProgressStep",
     "Running",
@@ -58,6 +65,7 @@ _HOME = {
     "Evaluated": "likely.tasks.final_run",
     "ExplainedRows": "likely.tasks.row_explanations",
     "ExplainedTexts": "likely.tasks.row_explanations",
+    "ModelScored": "likely.output.progress",
     "ProgressStep": "likely.output.progress",
     "Running": "likely.tasks.running",
     "StageEnded": "likely.output.progress",

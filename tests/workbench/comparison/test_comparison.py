@@ -1,7 +1,9 @@
 """``compare``: equal to fitting by hand, honest about what is learned where, and never a crash."""
 
 import json
+import time
 import warnings
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 import likely as lk
 from likely.errors import InvalidInput, UnknownName, UnseenCategories, UnsettledColumn
+from likely.output.progress import ModelScored, ProgressStep, listening, report
 from likely.workbench.comparison.comparison_text import text_of
 from likely.workbench.data.opening import dataset
 from likely.workbench.models.registry import entries_for_task
@@ -181,6 +184,68 @@ def test_a_model_that_fails_is_a_row_with_its_sentence():
     assert found.failed[0].problem == "in fold 1 of repeat 1: RuntimeError: the sky is falling"
     assert "Fragile failed in fold 1 of repeat 1" in str(found)
     assert np.isnan(found.to_frame()["value"].iloc[-1])
+
+
+class Endless(ClassifierMixin, BaseEstimator):
+    """A fit that reports its steps and has no end."""
+
+    def fit(self, X, y):
+        while True:
+            report("step", 1)
+            time.sleep(0.001)
+
+
+def test_a_model_that_needs_more_than_its_time_is_listed_as_not_finished():
+    began = time.perf_counter()
+    found = lk.compare(mixed(), "y", [Endless(), "naive-bayes"], folds=3, repeats=2, seconds=0.2)
+    assert time.perf_counter() - began < 60
+    assert [each.name for each in found.entries] == ["naive-bayes", "constant", "Endless"]
+    assert found["Endless"].problem == "not finished in 0.2 s"
+    assert found["Endless"].is_unfinished and not found["naive-bayes"].problem
+    assert "Endless was not finished in 0.2 s. Give more seconds=, or leave it out." in str(found)
+    row = next(line for line in str(found).splitlines() if line.strip().startswith("Endless "))
+    assert row.split() == ["Endless", "not", "finished"]
+
+
+class Slow(Endless):
+    """A fit that takes a moment and reports nothing; it counts the fits."""
+
+    fits: ClassVar = []
+
+    def fit(self, X, y):
+        time.sleep(0.05)
+        self.fits.append(len(X))
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        return np.full((len(X), len(self.classes_)), 1 / len(self.classes_))
+
+
+def test_no_fit_follows_the_one_in_which_the_time_of_a_model_is_over():
+    Slow.fits.clear()
+    found = lk.compare(mixed(), "y", [Slow()], executor="serial", repeats=4, seconds=0.01)
+    assert found["Slow"].is_unfinished
+    assert len(Slow.fits) == 1
+    with pytest.raises(InvalidInput, match=r"seconds=0 was given; a number above 0"):
+        lk.compare(mixed(), "y", ["naive-bayes"], seconds=0)
+
+
+def test_listeners_hear_the_scores_of_the_fast_models_before_the_slow_ones_are_fitted():
+    heard = []
+    rows = mixed()
+    with listening(heard.append):
+        found = lk.compare(rows, "y", ["neural-network", "naive-bayes"], folds=2, repeats=2)
+    scored = [each for each in heard if isinstance(each, ModelScored)]
+    assert [each.what for each in scored] == ["constant", "naive-bayes", "neural-network"]
+    assert scored[1][2:5] == found["naive-bayes"].main[:3]
+    names = [
+        each.detail for each in heard if isinstance(each, ProgressStep) and each.what == "fits"
+    ]
+    assert names[-4:] == ["neural-network"] * 4
+    assert {*names[:-4]} == {"constant", "naive-bayes"}
+    first = heard.index(scored[1])
+    assert "neural-network" not in [getattr(each, "detail", "") for each in heard[:first]]
 
 
 def test_a_column_of_text_that_holds_numbers_is_refused_before_any_fit():

@@ -35,6 +35,7 @@ from likely.runs.folder import RunFacts
 from likely.workbench.comparison.records import Record, models_in
 from likely.workbench.data.folds import split_text
 from likely.workbench.models.registry import BASELINE, MODELS
+from likely.workbench.scoring.cross_validation import UNFINISHED
 from likely.workbench.scoring.reference import reference_from_json
 
 TITLE = "Comparison"
@@ -101,7 +102,9 @@ def _one(found: Record, kind: str | None) -> list[Block]:
     reference = reference_from_json(found.get("reference"))
     if reference is not None and reference.is_missed_by(found["best"]):
         blocks.append(Remark(reference.about(found["best"])))
-    blocks += [Remark(each["problem"], badge="failed", title=each["model"]) for each in failed]
+    for each in failed:
+        badge = "not finished" if each["problem"].startswith(UNFINISHED) else "failed"
+        blocks.append(Remark(each["problem"], badge=badge, title=each["model"]))
     blocks += [
         Text(f"Models that take no {role}, not tried: {', '.join(names)}.", small=True)
         for role, names in (found.get("unable") or {}).items()

@@ -14,19 +14,20 @@ from typing import Any, Unpack, final
 import numpy as np
 from sklearn.base import clone
 
-from likely.compute.executor import Executor, executor_of_fits
+from likely.compute.executor import SERIAL_BYTES, Executor, executor_of_fits
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
 from likely.metrics import METRICS, Metric
 from likely.metrics.registry import SHOWN_NEXT
 from likely.output.formatting import capitalised
 from likely.output.pictures import intervals_along_side
-from likely.output.progress import stage
+from likely.output.progress import stage, tell
 from likely.sealing.folder import SealFolder
 from likely.workbench.comparison.comparison_entry import (
     ChosenModels,
     Entry,
     Tally,
+    fast_first,
     n_prepared_columns,
     suited_models,
 )
@@ -41,7 +42,7 @@ from likely.workbench.look.look import findings_beside_scores
 from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.models.registry import BASELINE, MODELS, entries_by_name
 from likely.workbench.preparation.prepared import Prepared, prepared
-from likely.workbench.scoring.cross_validation import Loop, cross_validate_all
+from likely.workbench.scoring.cross_validation import Loop, TimeLimit, cross_validate_all
 from likely.workbench.scoring.paired import standings
 from likely.workbench.scoring.predictions import metric_of_models
 from likely.workbench.scoring.reference import Reference, costs_little, reference_of
@@ -233,14 +234,15 @@ def compare(
     seed: int = 0,
     everything: bool = False,
     metric: str | Metric | Callable[..., float] | None = None,
+    seconds: float | None = None,
     executor: str | Executor = "auto",
     **about: Unpack[DataArguments],
 ) -> Comparison:
     """Score models on the same folds of a table, with their baseline.
 
     Each model is fitted with its preparation (missing values, categories, scaling) inside the
-    fold.  One that fails is listed with the reason.  A comparison on a seal is saved in its folder,
-    where the report finds it, as in the shell; otherwise nothing is written.
+    fold, the fast ones first.  One that fails is listed with the reason.  A comparison on a seal is
+    saved in its folder, where the report finds it, as in the shell; otherwise nothing is written.
 
     Parameters
     ----------
@@ -261,6 +263,9 @@ def compare(
         mean squared error where a model of numbers has no density.  May be a
         function f(y, prediction) like those of ``sklearn.metrics``, or its import path: see
         ``likely.metrics.CallableMetric``.
+    seconds : float, optional
+        The seconds that the fits of one model may take together; one that needs more is stopped,
+        and listed as not finished.  A fit of another library is not stopped: no other one follows.
     group : str, optional
         A column of groups; the rows of a group are held out together.  It is not a feature.
     by_time : str, optional
@@ -326,10 +331,14 @@ def compare(
     }
     plan = rows.folds(folds, repeats, seed)
     at_once = executor_of_fits(executor, rows.table.nbytes)
+    loop = Loop(rows, plan, limit=_time_limit(seconds))
+    groups = fast_first(named, estimators, together=rows.table.nbytes < SERIAL_BYTES)
     with stage("comparing", unit="fits"):
-        for found in cross_validate_all(estimators, Loop(rows, plan), at_once):
+        for found in cross_validate_all(estimators, loop, at_once, groups=groups):
             for name, each in found.items():
                 tallies[name].take(each, (main, *others))
+                if tallies[name].is_complete(repeats):
+                    tell(tallies[name].entry().event(main))
     compared = Comparison(
         entries=_ranked([each.entry() for each in tallies.values()], main, plan.test_per_train),
         rows=rows,
@@ -348,6 +357,17 @@ def compare(
         boosted = reference_of(rows, plan, losses, best, seed=seed) if best[0] in losses else None
         compared = replace(compared, reference=boosted)
     return compared if rows.seal is None else _saved(compared, rows.seal)
+
+
+def _time_limit(seconds: float | None) -> TimeLimit | None:
+    if seconds is None:
+        return None
+    if not isinstance(seconds, int | float) or not seconds > 0:
+        raise InvalidInput(
+            f"seconds={seconds!r} was given; a number above 0 was expected, the time of the fits "
+            "of one model. Give one, or None for no limit."
+        )
+    return TimeLimit(seconds)
 
 
 def _unseen_classes(rows: Dataset, plan: Folds) -> tuple[Any, ...]:

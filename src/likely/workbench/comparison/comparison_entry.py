@@ -12,11 +12,11 @@ d counts the prepared columns: one for each category but the first of a column o
 models are linear in the columns, or search by gradients, and are always tried.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
 from types import MappingProxyType
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, final, get_args
 
 import numpy as np
 
@@ -28,13 +28,14 @@ from likely.kinds import IN_WORDS
 from likely.metrics import Metric, Score, mean_score
 from likely.numerics.intervals import NO_ESTIMATE, Estimate, clearly_worse, gain_to_json
 from likely.output.formatting import all_listed, listed
+from likely.output.progress import ModelScored
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.roles import ARGUMENTS
-from likely.workbench.models.model_entry import ModelEntry
+from likely.workbench.models.model_entry import Cost, ModelEntry
 from likely.workbench.models.registry import BASELINE, entries_for_task, entry_of_estimator
 from likely.workbench.preparation.choices import needs_of
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.scoring.cross_validation import Repeat, without_metric
+from likely.workbench.scoring.cross_validation import UNFINISHED, Repeat, without_metric
 from likely.workbench.scoring.held_out import OwnBaseline
 from likely.workbench.scoring.paired import DecisiveRows, Paired, lone_rows
 from likely.workbench.scoring.reference import RowLosses, row_losses
@@ -99,6 +100,15 @@ class Entry:
             return {}
         main = self.metric or self.score.metric
         return {name: e.value for name, e in self.score.estimates.items() if name != main}
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether it took longer than it might."""
+        return self.problem.startswith(UNFINISHED)
+
+    def event(self, metric: Metric) -> ModelScored:
+        """What listeners are told while other models are at work."""
+        return ModelScored(self.name, metric.title, *self.main[:3], self.seconds, self.problem)
 
     @property
     def warning_kinds(self) -> tuple[str, ...]:
@@ -179,6 +189,10 @@ class Tally:
                 held.prediction.gain_over(held.constant, held.truth), held.truth.weights, held.row
             )
 
+    def is_complete(self, repeats: int) -> bool:
+        """Whether nothing more will be taken."""
+        return bool(self.problem) or len(self.scores) == repeats
+
     def entry(self) -> Entry:
         warnings = tuple(self.warnings)
         if self.problem:
@@ -205,6 +219,29 @@ class Tally:
             return None
         gain = Estimate(*np.mean([each.gain for each in self.own], axis=0).tolist())
         return OwnBaseline(self.own[0].family, gain)
+
+
+def fast_first(
+    entries: Mapping[str, ModelEntry], names: Iterable[str], *, together: bool
+) -> list[list[str]]:
+    """Groups of models in the order of their cost, each scored before the next.
+
+    Models of low cost are one group if fits run side by side (``together``).  What a model of
+    another library costs is not known: it comes after them.
+    """
+    costs = [*get_args(Cost)]
+    low, foreign = costs.index("low"), costs.index("low") + 0.5
+
+    def cost(name: str) -> float:
+        entry = entries.get(name)
+        if entry is None:
+            return low  # the baseline
+        return foreign if entry.is_foreign else costs.index(entry.cost)
+
+    ordered = sorted(names, key=cost)
+    fast = [name for name in ordered if cost(name) == low]
+    rest = [[name] for name in ordered[len(fast) :]]
+    return [fast, *rest] if together else [*([name] for name in fast), *rest]
 
 
 def preparation_notes(estimator: Prepared) -> tuple[str, ...]:

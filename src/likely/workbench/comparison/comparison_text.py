@@ -30,6 +30,7 @@ from likely.output.formatting import (
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.folds import Folds, codes_of, split_text
 from likely.workbench.models.registry import BASELINE
+from likely.workbench.scoring.cross_validation import UNFINISHED
 from likely.workbench.scoring.validation import unusual_cells
 from likely.workbench.verdict.checks import lone_rows_in_words, row_in_words
 from likely.workbench.verdict.verdict import better_metrics, in_words, worse_metrics
@@ -99,8 +100,10 @@ def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
         parts += filter(None, [found.reference.about(found.best.name)])
     parts += _about_lone_rows(found)
     parts += [*_about_links(found), *found.remarks, *found.rows.notes, *map(str, found.doubts)]
-    failures = _once(found, lambda each: filter(None, [each.problem]))
-    parts += [f"{names} failed {problem}" for names, problem in failures]
+    more = f"Give more {'--seconds' if in_terminal else 'seconds='}, or leave it out."
+    for names, problem in _once(found, lambda each: filter(None, [each.problem])):
+        late = problem.startswith(UNFINISHED)
+        parts.append(f"{names} was {problem}. {more}" if late else f"{names} failed {problem}")
     parts += [f"{names}: {note}" for names, note in _once(found, lambda each: each.notes)]
     if not in_terminal:  # where they are notes below the table
         parts += warning_notes(found)
@@ -361,7 +364,8 @@ def _once(
 
 def _row(found: "Comparison", each: "Entry", n_cells: int) -> list[str]:
     if each.problem:
-        return [each.name, "failed", *[""] * (n_cells - 2)]
+        word = "not finished" if each.is_unfinished else "failed"
+        return [each.name, word, *[""] * (n_cells - 2)]
     test = None if each.name == BASELINE else each.against_best  # the gain judges the baseline
     scores = each.main[:3]
     others = (each.others.get(metric.name, nan) for metric in found.others)

@@ -18,11 +18,12 @@ Forman & Scholz (2010), Apples-to-apples in cross-validation studies, SIGKDD Exp
 
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import islice, product
 from time import perf_counter, thread_time
 from typing import Any, NamedTuple, final
 
@@ -39,7 +40,7 @@ from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.base import Metric
 from likely.metrics.baseline import BestConstant
 from likely.metrics.prediction import Prediction, Truth
-from likely.output.progress import report
+from likely.output.progress import OutOfTime, out_of_time_after, report
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.folds import Fold, Folds
 from likely.workbench.data.roles import MOSTLY, may_be_called
@@ -63,6 +64,8 @@ from likely.workbench.scoring.predictions import gives_density, predict_for, tru
 
 Clock = Callable[[], float]  # seconds
 Learned = Callable[[Codes], Codes]  # of the training rows of a fold, those that are learned from
+
+UNFINISHED = "not finished in"  # so many seconds: the problem of a model that took too long
 
 _listening = threading.local()  # the warnings of a fit, by thread
 
@@ -133,6 +136,30 @@ class FitOutcome(NamedTuple):
 
 
 @final
+class TimeLimit:
+    """The seconds that the fits and predictions of each model may take together, in all threads.
+
+    A fit ends when it next reports progress; one that reports none, before the next fit.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._used: Counter[str] = Counter()  # by model
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def of(self, name: str) -> Iterator[None]:
+        """Inside, OutOfTime is raised once the time of the model is over."""
+        began = perf_counter()
+        try:
+            with out_of_time_after(self.seconds - self._used[name]):
+                yield
+        finally:
+            with self._lock:
+                self._used[name] += perf_counter() - began  # type: ignore[assignment]  # seconds
+
+
+@final
 @dataclass(frozen=True, eq=False)
 class Loop:
     """A cross-validation: the rows, and what is stored for each fit."""
@@ -143,6 +170,7 @@ class Loop:
     learned: Learned | None = None  # None is all training rows
     training: bool = False  # whether the rows learned from are predicted too
     clock: Clock = perf_counter
+    limit: "TimeLimit | None" = None  # of the fits of each model
 
     def fits(
         self, models: Mapping[str, Any], repeat: int, left: Mapping[str, Repeat]
@@ -185,24 +213,32 @@ class Loop:
 
     def outcome(self, fit: Fit) -> FitOutcome:
         """Fit, unless fitted already, and predict; errors become messages."""
-        n_learned = len(fit.fold.train)
+        n_learned, limit = len(fit.fold.train), self.limit
         with caught_warnings() as messages:
             try:
-                model, seconds = fit.fitted, fit.seconds
-                if model is None:
-                    began = self.clock()
-                    finish = fit.finish or partial(fit.train.fit, for_prediction(fit.estimator))
-                    model = finish()
-                    seconds += self.clock() - began
-                fit, training = _moved(model, fit), None
-                held = self._predicted(model, fit, fit.held, fit.truth, fit.fold.test)
-                if self.training:
-                    truth = _truth(fit.train, model)
-                    training = self._predicted(model, fit, fit.train, truth, fit.fold.train)
-            except Exception as error:  # of any estimator: the others must continue
-                problem = f"{fit.where}: {_sentence(error)}"
-                return FitOutcome(fit.name, None, messages, n_learned, problem=problem, error=error)
-        return FitOutcome(fit.name, held, messages, n_learned, seconds, training)
+                with nullcontext() if limit is None else limit.of(fit.name):
+                    return self._outcome(fit, messages)
+            except OutOfTime:
+                assert limit is not None, "nothing else sets a time"
+                error: Exception = TimeoutError(f"{UNFINISHED} {limit.seconds:g} s")
+                problem = str(error)
+            except Exception as wrong:  # of any estimator: the others must continue
+                error, problem = wrong, f"{fit.where}: {_sentence(wrong)}"
+        return FitOutcome(fit.name, None, messages, n_learned, problem=problem, error=error)
+
+    def _outcome(self, fit: Fit, messages: list[str]) -> FitOutcome:
+        model, seconds = fit.fitted, fit.seconds
+        if model is None:
+            began = self.clock()
+            finish = fit.finish or partial(fit.train.fit, for_prediction(fit.estimator))
+            model = finish()
+            seconds += self.clock() - began
+        fit, training = _moved(model, fit), None
+        held = self._predicted(model, fit, fit.held, fit.truth, fit.fold.test)
+        if self.training:
+            truth = _truth(fit.train, model)
+            training = self._predicted(model, fit, fit.train, truth, fit.fold.train)
+        return FitOutcome(fit.name, held, messages, len(fit.fold.train), seconds, training)
 
     def _predicted(self, model: Any, fit: Fit, data: Dataset, truth: Truth, rows: Codes) -> HeldOut:
         task, given = data.settled, data.roles.to_predict(data.table)
@@ -312,19 +348,24 @@ def hold_out_fold(model: Any, loop: Loop, number: int) -> HeldOut:
 
 
 def cross_validate_all(
-    models: Mapping[str, Any], loop: Loop, executor: str | Executor = "serial"
+    models: Mapping[str, Any],
+    loop: Loop,
+    executor: str | Executor = "serial",
+    *,
+    groups: Sequence[Collection[str]] = (),
 ) -> Iterator[dict[str, Repeat]]:
     """All models on the same folds, repeat by repeat; a model that failed is not fitted again.
 
-    Parallel fits are timed by the CPU time of their own thread.
+    Models of a ``group`` have all their repeats before those of the next.  Parallel fits are timed
+    by the CPU time of their own thread.
     """
     at_once = executor_for(executor, 0)
     loop = replace(loop, clock=perf_counter if isinstance(at_once, Serial) else thread_time)
     failed: set[str] = set()
     n_fits = len(models) * loop.folds.n_folds * loop.folds.repeats
     with warnings_by_thread(), at_once.session():
-        for repeat in range(loop.folds.repeats):
-            found = {name: Repeat() for name in models if name not in failed}
+        for group, repeat in product(groups or [models], range(loop.folds.repeats)):
+            found = {name: Repeat() for name in models if name in group and name not in failed}
             fits = loop.fits(models, repeat, found)
             with at_once.mapping(loop.outcome, fits) as outcomes:
                 for outcome in outcomes:
