@@ -3,12 +3,14 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
 import likely
 from likely.errors import InvalidInput, RedundantColumns
+from likely.linear import regression
 from likely.solvers.choice import CLOSED_FORMS
 
 
@@ -301,3 +303,42 @@ def test_a_nearly_dependent_column_is_named_by_the_shortest_solution_too():
     X[:, 3] = X[:, 0] + 1e-10 * X[:, 3]
     with pytest.warns(RedundantColumns, match="'x3' can nearly be computed"):
         likely.LinearRegression(solver="minimum-norm").fit(X, y)
+
+
+def nested(n=4000):
+    """A time made from two columns, and towns within counties: 9 columns depend on others."""
+    rng = np.random.default_rng(0)
+    town = rng.integers(0, 40, n)
+    hour, minute = rng.integers(0, 24, n), rng.integers(0, 60, n)
+    frame = pd.DataFrame({"hour": hour, "minute": minute, "time": 100 * hour + minute})
+    frame["town"] = [f"town {k:02d}" for k in town]
+    frame["county"] = [f"county {k // 5}" for k in town]
+    frame["same"] = 7.0
+    return frame, 0.1 * hour + rng.normal(size=40)[town] + rng.normal(size=n)
+
+
+def test_dependent_columns_of_a_large_table_have_the_answer_of_a_qr_factor(monkeypatch):
+    X, y = nested()
+    with pytest.warns(RedundantColumns) as by_qr:
+        slow = likely.LinearRegression().fit(X, y)
+    monkeypatch.setattr(regression, "MOST_FOR_QR", 0.0)
+    monkeypatch.setattr(regression, "solve_qr", None)  # is not asked
+    with pytest.warns(RedundantColumns) as by_pivots:
+        fast = likely.LinearRegression().fit(X, y)
+    assert str(by_qr[0].message) == str(by_pivots[0].message)
+    assert (fast.rank_, fast.solution_.solver) == (slow.rank_, slow.solution_.solver)
+    assert_allclose(fast.coef_, slow.coef_, atol=1e-10)
+    assert_allclose(fast.predict_interval(X), slow.predict_interval(X), rtol=1e-9)
+    assert str(fast.summary()) == str(slow.summary())
+
+
+def test_columns_that_are_nearly_dependent_are_not_called_dependent_in_a_large_table(monkeypatch):
+    X, y = nested()
+    X["nearly"] = X["hour"] + 1e-6 * np.random.default_rng(1).normal(size=len(X))
+    with pytest.warns(RedundantColumns):
+        slow = likely.LinearRegression().fit(X, y)
+    monkeypatch.setattr(regression, "MOST_FOR_QR", 0.0)
+    with pytest.warns(RedundantColumns):
+        fast = likely.LinearRegression().fit(X, y)
+    assert fast.rank_ == slow.rank_
+    assert_allclose(fast.predict(X), slow.predict(X), rtol=1e-9)

@@ -86,6 +86,7 @@ from likely.objectives.least_squares import (
     Eliminated,
     block_factor,
     block_gram,
+    block_lengths,
     block_residuals,
     without_intercept,
 )
@@ -97,6 +98,7 @@ from likely.solvers.least_squares import (
     GramTotals,
     LeastSquares,
     LeastSquaresTotals,
+    solve_by_pivots,
     solve_minimum_norm,
     solve_normal_equations,
     solve_qr,
@@ -110,6 +112,8 @@ from likely.solvers.tolerances import (
     CONDITION_TO_REFINE,
     MEAN_TO_DOUBT,
     MOST_CELLS_TO_EXTEND,
+    MOST_FOR_QR,
+    NULL_OF_ROWS,
 )
 from likely.storage.declarations import Numbers, Saved
 
@@ -520,11 +524,21 @@ def _as_they_are(gram: GramTotals) -> Eliminated:
 def _solved(setting: _Setting) -> LeastSquares:
     """The solution by the named solver; ``auto`` goes from the fastest to the most exact.
 
-    The normal equations decide no rank: where columns may be dependent, a QR factor does.
+    The normal equations decide no rank: where columns may be dependent, a QR factor does, or, where
+    that costs minutes, a pass over the rows.
     """
     solver = solver_name(setting.estimator.solver)
     centred, noise = setting.centred, setting.noise
     l2 = setting.l2[: len(centred.totals.gram)]
+    n_rows = setting.rows.blocks.n_rows or np.inf
+    if solver == "auto" and n_rows * len(l2) ** 2 > MOST_FOR_QR:
+        solved = solve_by_pivots(centred.totals, l2, noise=noise)
+        null = solved.span.null / solved.span.lengths[:, None]
+        null = np.vstack([null, -centred.mean_x @ null]) if setting.free else null
+        left = setting.rows.executor.sum(partial(block_lengths, null), setting.data.blocks)
+        exact = max(solved.condition, setting.cancellation) < CONDITION_FOR_QR
+        if exact and np.max(left.value, initial=0.0) <= NULL_OF_ROWS**2:  # the rows say so, too
+            return solved
     if solver in ("auto", "normal-equations"):
         solved = solve_normal_equations(centred.totals, l2, noise=noise)
         most = CONDITION_FOR_QR if solver == "auto" else CONDITION_OF_NORMAL_EQUATIONS

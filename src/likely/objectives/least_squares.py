@@ -14,7 +14,7 @@ import numpy as np
 from likely._typing import Array
 from likely.data.block import Block
 from likely.numerics.additive import FieldwiseAdditive
-from likely.objectives.linear import weighted
+from likely.objectives.linear import Total, weighted
 from likely.solvers.least_squares import GramTotals, LeastSquaresTotals
 
 
@@ -60,6 +60,11 @@ def block_residuals(theta: Array, extended: bool, block: Block) -> ResidualTotal
     return ResidualTotals(
         block.X.rmatmat((weight * left.T).T), np.asarray(np.dot(weight, np.square(left)))[()]
     )
+
+
+def block_lengths(directions: Array, block: Block) -> Total:
+    """Σ w (x_iᵀν)² of each direction ν, a column of ``directions``."""
+    return Total(np.dot(_weight(block), np.square(block.X.matmat(directions))))
 
 
 class Eliminated(NamedTuple):

@@ -23,12 +23,15 @@ from typing import Self, final
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpstrf
 
 from likely._typing import Array
 from likely.numerics.additive import Additive, FieldwiseAdditive
-from likely.numerics.cholesky import factorise, unit_diagonal
+from likely.numerics.cholesky import factorise, triangular_inverse, unit_diagonal
 
 MACHINE = float(np.finfo(np.float64).eps)
+LEAST_PIVOT_OF_GRAM = 1e-10  # 1 − R² of a column: far above what rounding leaves of 0
+CERTAINLY_NULL = 1e-8  # of an entry of a null direction; far above what rounding leaves of 0
 
 
 @final
@@ -142,6 +145,56 @@ def solve_normal_equations(
     rest = np.maximum(totals.squares - explained, 0.0)  # cancels when the fit is close
     span = Span.whole(factor.inverse_root(), 1.0 / factor.scale)
     return LeastSquares(theta, len(gram), (), (), condition, rest, span, "normal equations")
+
+
+def solve_by_pivots(
+    totals: GramTotals, l2: Array | float = 0.0, *, noise: Array | float = 0.0
+) -> LeastSquares:
+    """By Cholesky with pivots on the scaled Gram matrix: dependent columns come last.
+
+    For many columns, of which eigenvectors and QR factors are costly.  The rank is that of the Gram
+    matrix, so the caller has to check on the rows that ``span.null`` is a null space.
+    """
+    gram = totals.gram + np.diag(np.broadcast_to(l2, (len(totals.gram),)))
+    d, constant = len(gram), np.diag(gram) <= np.square(noise)
+    known = np.flatnonzero(~constant)
+    units, unit = unit_diagonal(gram[np.ix_(known, known)])
+    factor, pivots, rank, _ = dpstrf(unit, tol=LEAST_PIVOT_OF_GRAM, lower=1)
+    first, rest = known[pivots[:rank] - 1], known[pivots[rank:] - 1]
+    lengths = np.ones(d)
+    lengths[known] = units
+    lower, below = np.tril(factor[:rank, :rank]), factor[rank:, :rank]
+    inverse = triangular_inverse(lower)
+    half = np.dot(inverse, (totals.moment[first].T / lengths[first]).T)
+    theta = _spread((np.dot(inverse.T, half).T / lengths[first]).T, first, d)
+    null = np.zeros((d, len(rest)))
+    null[first], null[rest] = -np.dot(inverse.T, below.T), np.eye(len(rest))
+    moves = np.linalg.qr(null / lengths[:, None])[0]  # of θ, in the user's units
+    redundant = np.union1d(np.flatnonzero(constant), _last_of_each(null))
+    null = np.linalg.qr(null)[0]
+    return LeastSquares(
+        theta - moves @ (moves.T @ theta),
+        int(rank),
+        tuple(redundant.tolist()),
+        tuple(np.flatnonzero(constant).tolist()),
+        float(np.linalg.norm(lower, 1) * np.linalg.norm(inverse, 1)),
+        np.maximum(totals.squares - np.square(half).sum(axis=0), 0.0),
+        Span(_spread(inverse.T / lengths[first, None], first, d), null, lengths),
+        "minimum norm" if len(redundant) else "normal equations",
+    )
+
+
+def _last_of_each(null: Array) -> Array:
+    """The columns that earlier ones explain: the last of each null direction, by elimination."""
+    found, left = [], null.copy()
+    while left.shape[1]:
+        largest = np.abs(left).max(axis=1)
+        j = int(np.flatnonzero(largest > CERTAINLY_NULL)[-1])
+        k = int(np.abs(left[j]).argmax())
+        found.append(j)
+        left = np.delete(left - np.outer(left[:, k], left[j] / left[j, k]), k, axis=1)
+        left[j] = 0.0
+    return np.array(found, dtype=int)
 
 
 def solve_qr(totals: LeastSquaresTotals, *, noise: Array | float = 0.0) -> LeastSquares:

@@ -36,4 +36,6 @@ CONDITION_FOR_QR = 1e4  # the normal equations keep half of a double's digits up
 CONDITION_OF_NORMAL_EQUATIONS = 1e6  # above, refinement leaves fewer than 7 digits
 MEAN_TO_DOUBT = 1e6  # standard deviations: rounding of such a mean would be multiplied by a step
 MOST_CELLS_TO_EXTEND = 1e5  # beyond, extended precision costs more than it is worth
-MOST_FOR_GRAM = 3000  # columns: a Gram matrix of that size costs 72 MB and a few seconds
+MOST_FOR_GRAM = 5000  # columns: a Gram matrix of that size costs 200 MB and a few seconds
+MOST_FOR_QR = 1e11  # multiplications: a minute; a Gram matrix of categories costs far less
+NULL_OF_ROWS = 1e-10  # of a unit: the length that rounding may leave of a sum of dependent columns
