@@ -98,6 +98,10 @@ class ExplainedRows:
     def __str__(self) -> str:
         return "\n\n".join("\n".join(filter(None, pair)) for pair in self.titled())
 
+    def to_frame(self, library: str | None = None) -> Any:
+        """The contributions, as ``Explanation.to_frame`` has them."""
+        return self.explanation.to_frame(library)
+
     def to_json(self) -> dict[str, Any]:
         """The contributions and the predictions, as ``likely explain --json`` has them."""
         facts = self.explanation.to_json()
@@ -304,11 +308,15 @@ def explained_rows(
     against: Any,
     options: DataOptions = NO_OPTIONS,
 ) -> ExplainedRows:
-    """The explanation of some rows of a table."""
+    """The explanation of some rows of a table, in frames of its library."""
+    from likely.data.frames import library_of
+
     given = data
     if options != NO_OPTIONS:
         given = opened_as_trained(opened.facts, data, options)
-    return _explained_tables(opened, *_tables(opened, run, given, rows), against)
+    found = _explained_tables(opened, *_tables(opened, run, given, rows), against)
+    library = None if isinstance(data, str | Path) else library_of(data)
+    return replace(found, explanation=replace(found.explanation, library=library))
 
 
 def explained_texts(
