@@ -83,6 +83,15 @@ def test_an_answer_is_a_frame_of_the_library_that_was_given(name, library):
     assert type(found.to_frame()) is LIBRARIES[library]
 
 
+@pytest.mark.filterwarnings("ignore::likely.errors.LikelyWarning")
+@pytest.mark.parametrize("name", sorted({*ANSWERS} - {"Predictions", "PenaltyPath"}))
+def test_an_answer_is_a_table_in_a_notebook(name):
+    """Predictions are a stream, and a path is shown as scikit-learn shows an estimator."""
+    page = ANSWERS[name](given("pandas"))._repr_html_()
+    assert page.startswith(("<div", "<p"))
+    assert "<table" in page or name == "TextExplanation"  # which is a text with its words marked
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_answers_about_sealed_rows_and_samples_are_frames_of_the_library_that_was_given(
     library, tmp_path

@@ -127,3 +127,15 @@ def test_the_function_stays_public_after_its_package_is_imported():
 
     assert callable(likely.report)
     assert likely.reports.page.report_of
+
+
+def test_a_notebook_shows_a_link_to_the_report(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = flowers()
+    model = likely.NaiveBayes().fit(X[::2], y[::2])
+    shown = likely.report(model, X[1::2], y[1::2], path="my report.html")._repr_html_()
+    assert "href='my%20report.html'" in shown and ">my report.html</a>" in shown
+    other = tmp_path.parent / "elsewhere.html"
+    away = likely.report(model, X[1::2], y[1::2], path=other)._repr_html_()
+    assert f"href='{other.resolve().as_uri()}'" in away
+    assert "href" not in likely.report(model, X[1::2], y[1::2], path=None)._repr_html_()

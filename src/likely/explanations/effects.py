@@ -29,7 +29,16 @@ from likely.inputs.estimators import check_fitted_model
 from likely.inputs.rows import about_missing_offset, offset_numbers
 from likely.inputs.tables import as_frame, n_rows_of, own_columns, refuse_file, rows_at
 from likely.names import known_name
-from likely.output.formatting import capitalised, cell, count, number, text_table
+from likely.output.formatting import (
+    capitalised,
+    cell,
+    count,
+    html_block,
+    html_paragraph,
+    html_table,
+    number,
+    text_table,
+)
 
 MOST_ROWS = 300
 POINTS = 20
@@ -170,19 +179,28 @@ class PartialEffects:
         )
 
     def __str__(self) -> str:
-        blocks = []
-        for effect in self.effects:
-            names = [self.groups[g] for g in self.shown] if len(self.groups) > 1 else ["mean"]
-            chosen = np.unique(
-                np.linspace(0, len(effect.values) - 1, MOST_IN_TEXT).round().astype(int)
-            )
-            rows = [
-                [cell(effect.values[i]), *(number(effect.mean[i, g]) for g in self.shown)]
-                for i in chosen
-            ]
-            blocks.append("\n".join(text_table([effect.column, *names], rows, indent=0)))
-        title = f"Partial effects: mean {self.quantity} over {count(self.n_rows, 'row')}"
-        return "\n\n".join([title, *blocks])
+        tables = [text_table(*self._cells(effect), indent=0) for effect in self.effects]
+        return "\n\n".join([self._title(), *map("\n".join, tables)])
+
+    def html(self) -> str:
+        """The table for a notebook."""
+        tables = [html_table(*self._cells(effect)) for effect in self.effects]
+        return html_block(html_paragraph(self._title(), bold=True), *tables)
+
+    _repr_html_ = html
+
+    def _title(self) -> str:
+        return f"Partial effects: mean {self.quantity} over {count(self.n_rows, 'row')}"
+
+    def _cells(self, effect: PartialEffect) -> tuple[list[str], list[list[str]]]:
+        """A head, and rows of some of the values."""
+        names = [self.groups[g] for g in self.shown] if len(self.groups) > 1 else ["mean"]
+        at = np.linspace(0, len(effect.values) - 1, MOST_IN_TEXT).round().astype(int)
+        rows = [
+            [cell(effect.values[i]), *(number(effect.mean[i, g]) for g in self.shown)]
+            for i in np.unique(at)
+        ]
+        return [effect.column, *names], rows
 
     __repr__ = __str__
 

@@ -6,8 +6,10 @@ of held-out rows, the checks of the data, the description of the model, the impo
 
 import os
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Any, final
+from urllib.parse import quote
 
 import numpy as np
 from sklearn.base import clone
@@ -18,7 +20,7 @@ from likely.errors import InvalidInput
 from likely.inputs.tables import as_frame, own_columns, rows_at
 from likely.metrics.baseline import BestConstant
 from likely.output.description import describe
-from likely.output.formatting import count
+from likely.output.formatting import count, html_paragraph
 from likely.reports.page import Report, report_of
 from likely.runs.catalogue import open_run, place_of_run
 from likely.runs.folder import RunFacts, RunFolder, read_run, versions
@@ -74,6 +76,19 @@ class WrittenReport:
     def __str__(self) -> str:
         where = "not written" if self.path is None else str(self.path)
         return f"Report with {count(len(self.sections), 'section')}, {where}."
+
+    def link(self) -> str:
+        """A link for a notebook: relative, as the pages of a notebook are served, if it may be."""
+        sections = count(len(self.sections), "section")
+        if self.path is None:
+            return html_paragraph(str(self))
+        path = self.path.resolve()
+        near = path.is_relative_to(Path.cwd())
+        link = quote(path.relative_to(Path.cwd()).as_posix()) if near else path.as_uri()
+        name = escape(str(self.path))
+        return f"<p>Report with {sections}: <a href='{link}' target='_blank'>{name}</a></p>"
+
+    _repr_html_ = link
 
 
 def report(

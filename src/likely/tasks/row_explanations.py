@@ -98,6 +98,12 @@ class ExplainedRows:
     def __str__(self) -> str:
         return "\n\n".join("\n".join(filter(None, pair)) for pair in self.titled())
 
+    def html(self) -> str:
+        """The table for a notebook."""
+        return self.explanation._repr_html_()
+
+    _repr_html_ = html
+
     def to_frame(self, library: str | None = None) -> Any:
         """The contributions, as ``Explanation.to_frame`` has them."""
         return self.explanation.to_frame(library)

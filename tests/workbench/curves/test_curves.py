@@ -305,3 +305,15 @@ def test_threads_give_the_same_curve_as_one_after_another(of):
 def test_an_executor_that_does_not_exist_is_refused():
     with pytest.raises(UnknownName, match="executor"):
         lk.learning_curve(noisy(), "y", "logistic", executor="cloud")
+
+
+def test_the_curve_of_a_network_counts_epochs_and_that_of_a_search_steps():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    network = lk.NeuralNetworkRegressor((2,), max_epochs=3, tol=None)
+    found = lk.training_curve(network, X, X[:, 0])
+    assert found.plot().get_xlabel().lower() == "epoch"
+    assert found.to_frame().column_names[0] == "epoch"
+    assert (
+        lk.training_curve(lk.LogisticRegression(), X, X[:, 0] > 0).plot().get_xlabel().lower()
+        == "step"
+    )

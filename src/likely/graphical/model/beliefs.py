@@ -19,7 +19,15 @@ from likely.data.frames import frame_of
 from likely.errors import UnknownName
 from likely.graphical.model.exactness import EXACT, Bound, Exactness, LogPartition, marked_columns
 from likely.graphical.model.variable import State, Variable, column_of_states, state_text
-from likely.output.formatting import DASH, fixed, number, text_table
+from likely.output.formatting import (
+    DASH,
+    fixed,
+    html_block,
+    html_paragraph,
+    html_table,
+    number,
+    text_table,
+)
 
 
 @final
@@ -136,6 +144,18 @@ class Beliefs(Mapping[Any, Any]):
         return frame_of(columns, library or self.library)
 
     def __str__(self) -> str:
+        table = text_table(*self._cells(), words=(0, 1))
+        return "\n".join([*table, *self._limits()])
+
+    def html(self) -> str:
+        """The table for a notebook."""
+        limits = map(html_paragraph, self._limits())
+        return html_block(html_table(*self._cells(), words=(0, 1)), *limits)
+
+    _repr_html_ = html
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        """A head, and a row for each state; those that are not exact have a standard error."""
         rows = [
             [name if i == 0 else "", state, fixed(value, 4)]
             for name, states, values in self._rows()
@@ -143,11 +163,12 @@ class Beliefs(Mapping[Any, Any]):
         ]
         head = ["variable", "state", "probability"]
         if self.exact:
-            return "\n".join(text_table(head, rows, words=(0, 1)))
+            return head, rows
         errors = [DASH if error is None else fixed(error, 4) for error in self._errors()]
-        rows = [[*row, error] for row, error in zip(rows, errors, strict=True)]
-        table = text_table([*head, "std err"], rows, words=(0, 1))
-        return "\n".join([*table, self.exactness.sentence(self.method)])
+        return [*head, "std err"], [[*row, error] for row, error in zip(rows, errors, strict=True)]
+
+    def _limits(self) -> list[str]:
+        return [] if self.exact else [self.exactness.sentence(self.method)]
 
     def __repr__(self) -> str:
         return str(self)
@@ -219,16 +240,29 @@ class Configuration:
         return frame_of(columns, library or self.library)
 
     def __str__(self) -> str:
-        tie = (
-            "\nAnother configuration has the same score." if self.exact and not self.unique else ""
-        )
-        if not self.exact:
-            tie = f"\n{self.exactness.sentence(self.method)}"
-            if self.upper_bound < inf:
-                tie += f" No log score is above {number(self.upper_bound)}."
+        return "\n".join([*text_table(*self._cells(), words=(0, 1)), *self._sentences()])
+
+    def html(self) -> str:
+        """The table for a notebook."""
+        table = html_table(*self._cells(), words=(0, 1))
+        return html_block(table, *map(html_paragraph, self._sentences()))
+
+    _repr_html_ = html
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
         rows = [[name, state_text(state)] for name, state in self.states.items()]
-        table = text_table(["variable", "state"], rows, words=(0, 1))
-        return "\n".join([*table, f"log score {number(self.log_score)} ({self.method}).{tie}"])
+        return ["variable", "state"], rows
+
+    def _sentences(self) -> list[str]:
+        """The score, whether another configuration ties, and how near the best it is."""
+        score = f"log score {number(self.log_score)} ({self.method})."
+        if self.exact:
+            tie = "Another configuration has the same score."
+            return [score] if self.unique else [score, tie]
+        limit = self.exactness.sentence(self.method)
+        if self.upper_bound < inf:
+            limit += f" No log score is above {number(self.upper_bound)}."
+        return [score, limit]
 
     def __repr__(self) -> str:
         return str(self)

@@ -25,7 +25,15 @@ from likely.graphical.model.exactness import (
     marked_columns,
 )
 from likely.graphical.model.variable import State, Variable, column_of_states
-from likely.output.formatting import count, fixed, shortened, text_table
+from likely.output.formatting import (
+    count,
+    fixed,
+    html_block,
+    html_paragraph,
+    html_table,
+    shortened,
+    text_table,
+)
 
 SHOWN_ROWS, SHOWN_COLUMNS = 10, 8  # of a printed table
 
@@ -162,12 +170,21 @@ class TableBeliefs(Mapping[Any, Array]):
 
     def __str__(self) -> str:
         """The first rows and columns."""
+        return "\n".join([repr(self), *text_table(*self._shown())])
+
+    def html(self) -> str:
+        """The table for a notebook."""
+        return html_block(html_paragraph(repr(self)[1:-1], bold=True), html_table(*self._shown()))
+
+    _repr_html_ = html
+
+    def _shown(self) -> tuple[list[str], list[list[str]]]:
         columns = dict(list(self._columns().items())[:SHOWN_COLUMNS])
         rows = [
             [str(i), *(fixed(float(column[i]), 4) for column in columns.values())]
             for i in range(min(self.n_rows, SHOWN_ROWS))
         ]
-        return "\n".join([repr(self), *text_table(["row", *columns], rows)])
+        return ["row", *columns], rows
 
 
 @final
@@ -243,6 +260,16 @@ class TableConfigurations:
     def __repr__(self) -> str:
         words = method_words(self.method, self.row_exactness)
         return f"<TableConfigurations: {count(len(self), 'row')}, {words}>"
+
+    def html(self) -> str:
+        """The table for a notebook."""
+        names = list(self.variables)[:SHOWN_COLUMNS]
+        columns = [self[name][:SHOWN_ROWS].tolist() for name in names]
+        rows = [[str(i), *map(str, row)] for i, row in enumerate(zip(*columns, strict=True))]
+        table = html_table(["row", *names], rows)
+        return html_block(html_paragraph(repr(self)[1:-1], bold=True), table)
+
+    _repr_html_ = html
 
 
 def converged_rows(row_exactness: RowExactness, n_rows: int) -> Array:

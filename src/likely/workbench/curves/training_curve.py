@@ -122,6 +122,7 @@ class TrainingCurve:
     model: str
     ending: str
     library: str | None = None
+    noun: str = "step"  # of a network an epoch
 
     @property
     def best(self) -> int:
@@ -139,7 +140,7 @@ class TrainingCurve:
 
     def plot(self, ax: Any = None) -> Any:
         """Both losses and the best step; the matplotlib axes, new ones where none are given."""
-        step, words = np.arange(len(self.train)), ("step", "mean loss (nats)", self.model)
+        step, words = np.arange(len(self.train)), (self.noun, "mean loss (nats)", self.model)
         return draw_losses(ax, step, self.train, self.validation, best=self.best, words=words)
 
     def __str__(self) -> str:
@@ -156,11 +157,11 @@ class TrainingCurve:
         if not self.train[-1] <= self.train[0]:  # or it is not a number
             parts.append("the training loss is higher at the end than at the start")
         if self.validation is not None:
-            parts.append(f"lowest validation loss at step {self.best}")
+            parts.append(f"lowest validation loss at {self.noun} {self.best}")
         return f"{self.model}: {'; '.join(parts)}."
 
     def _columns(self) -> dict[str, Any]:
-        columns = {"step": np.arange(len(self.train)), "train": self.train}
+        columns = {self.noun: np.arange(len(self.train)), "train": self.train}
         return columns if self.validation is None else {**columns, "validation": self.validation}
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
@@ -250,7 +251,8 @@ def training_curve(
     judged = None if held is None else [_mean_loss(each, *held) for each in snapshots]
     losses = None if judged is None else np.array(judged)
     name, library = type(model).__name__, library_of(X)
-    return TrainingCurve(np.array(train), losses, snapshots, name, ending, library)
+    noun = "epoch" if isinstance(model, HasEpochSteps) else "step"
+    return TrainingCurve(np.array(train), losses, snapshots, name, ending, library, noun)
 
 
 def _curve_of_graph(
