@@ -59,7 +59,7 @@ def test_wrong_words_are_a_matter_of_usage(likely, network_file, words, message)
         (["--soft", "lung=1"], "one likelihood for each of its 2 states was expected"),
         (["--soft", "lung=-1,1"], "finite likelihoods of at least 0 were expected"),
         (["--evidence", "none.evid"], "none.evid: it cannot be read"),
-        (["--draw", "asia.png"], "one of .svg, .dot, .gv, .txt was expected"),
+        (["--draw", "asia.jpg"], "one of .svg, .dot, .txt, .gv, .png, .pdf was expected"),
         (["--write", "asia.csv"], "does not say a format of graphs"),
     ],
 )

@@ -101,7 +101,7 @@ def _question(command: Command) -> Command:
 
 @click.command()
 @_question
-@click.option("--draw", metavar="OUT", help="Write a picture: .svg, .dot or .txt.")
+@click.option("--draw", metavar="OUT", help="Write a picture: .svg, .png, .pdf, .dot or .txt.")
 @click.option("--write", metavar="OUT", help="Write the graph: .uai, .bif, .xmlbif or .json.")
 @click.option(
     "-o",

@@ -37,8 +37,8 @@ def test_it_is_saved_by_the_suffix(tmp_path):
     assert FIVE.save(tmp_path / "five.svg").read_text() == f"{FIVE.svg}\n"
     assert read_dot(FIVE.save(tmp_path / "five.dot").read_text()) == FIVE
     assert FIVE.save(str(tmp_path / "five.TXT")).read_text() == f"{FIVE.text}\n"
-    with pytest.raises(InvalidInput, match=r"ends in '\.png'; one of \.svg.*Save it as \.svg"):
-        FIVE.save(tmp_path / "five.png")
+    with pytest.raises(InvalidInput, match=r"ends in '\.jpg'; one of \.svg.*Save it as \.svg"):
+        FIVE.save(tmp_path / "five.jpg")
 
 
 def test_text_lists_each_node_and_each_edge_once():

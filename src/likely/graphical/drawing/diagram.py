@@ -12,10 +12,13 @@ what points to it, or is joined to it.
 Symbols with subscripts and superscripts, as Unicode writes them.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, final
+from typing import TYPE_CHECKING, Any, Literal, final
+
+import numpy as np
 
 from likely.caching import cached_property
 from likely.errors import InvalidInput, UnknownName
@@ -23,6 +26,9 @@ from likely.graphical.drawing.shapes import Box, Drawing, svg_text
 from likely.output.control_characters import printable
 from likely.output.formatting import count, one_line
 from likely.storage.files import write_atomically
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 SUBSCRIPTS = str.maketrans("0123456789aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -55,17 +61,25 @@ KINDS = ("circle", "square", "dot", "ellipsis")
 ARRANGEMENTS = ("auto", "layers", "spread")
 MOST_SHOWN = 150  # nodes of a picture that a notebook shows unasked
 MOST_ARRANGED = 1000  # nodes for which places can be found
+BY_MATPLOTLIB = (".png", ".pdf")
+SHARPNESS = 2.5  # pixels of a PNG for one of the picture
+POINTS_PER_INCH = 72
+ALIGNED = {"start": "left", "middle": "center", "end": "right"}
 
 
 @final
 @dataclass(frozen=True)
 class Node:
-    """A circle, square, dot or ellipsis; ``label`` is written on it, by default its name."""
+    """A circle, square, dot or ellipsis; ``label`` is written on it, by default its name.
+
+    With ``bars``, states and their probabilities, it is a box with a bar for each.
+    """
 
     name: str
     kind: Kind = "circle"
     label: str = ""
     shaded: bool = False
+    bars: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -228,17 +242,21 @@ class Diagram:
         return _listing(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write the picture (.svg), the graph (.dot, .gv) or the text (.txt), by the suffix."""
+        """Write the picture (.svg, .png, .pdf), the graph (.dot, .gv) or the text (.txt)."""
         path = Path(path)
-        forms = {".svg": "svg", ".dot": "dot", ".gv": "dot", ".txt": "text"}
-        if path.suffix.lower() not in forms:
+        texts = {".svg": lambda: self.svg, ".dot": lambda: self.dot, ".txt": lambda: self.text}
+        texts[".gv"] = texts[".dot"]
+        suffix = path.suffix.lower()
+        if suffix not in (*texts, *BY_MATPLOTLIB):
+            forms = ", ".join((*texts, *BY_MATPLOTLIB))
             raise InvalidInput(
-                f"{str(path)!r} ends in {path.suffix!r}; one of {', '.join(forms)} was expected. "
-                "Save it as .svg, which browsers and slides can show."
+                f"{str(path)!r} ends in {path.suffix!r}; one of {forms} was expected. Save it as "
+                ".svg, which browsers and slides can show."
             )
-        content = {"svg": lambda: self.svg, "dot": lambda: self.dot, "text": lambda: self.text}
-        text = content[forms[path.suffix.lower()]]()
-        write_atomically(path, f"{text.rstrip()}\n".encode())
+        if suffix in BY_MATPLOTLIB:
+            write_atomically(path, _by_matplotlib(self.svg, suffix[1:]))
+        else:
+            write_atomically(path, f"{texts[suffix]().rstrip()}\n".encode())
         return path
 
     def _repr_svg_(self) -> str | None:
@@ -319,4 +337,71 @@ def _node_line(diagram: Diagram, labels: dict[str, str], node: Node) -> str:
     joined = ", ".join(text for directed, text in ends if not directed)
     line = f"{sign} {labels[node.name]}"
     line += f" ← {arrows}" if arrows else ""
-    return line + (f" — {joined}" if joined else "")
+    line += f" — {joined}" if joined else ""
+    states = ", ".join(f"{one_line(printable(state))} {p:.4f}" for state, p in node.bars)
+    return f"{line}: {states}" if states else line
+
+
+# ── PNG and PDF: the SVG, drawn by Matplotlib; a unit of it is a point ────────────────────────────
+
+
+def _by_matplotlib(svg: str, form: str) -> bytes:
+    """The picture as a file, on white; its elements are the few that ``shapes`` writes."""
+    from io import BytesIO
+    from xml.etree.ElementTree import fromstring
+
+    from matplotlib.figure import Figure
+
+    from likely.output.pictures import readable, without_glyph_warnings
+
+    root = fromstring(svg)
+    width, height = float(root.attrib["width"]), float(root.attrib["height"])
+    figure = Figure(figsize=(width / POINTS_PER_INCH, height / POINTS_PER_INCH))
+    ax = figure.add_axes((0, 0, 1, 1))
+    ax.set(xlim=(0, width), ylim=(height, 0))
+    ax.axis("off")
+    for order, element in enumerate(root):
+        _draw_element(ax, element, order)
+    readable(ax)
+    file = BytesIO()
+    with without_glyph_warnings():
+        figure.savefig(file, format=form, dpi=SHARPNESS * POINTS_PER_INCH)
+    return file.getvalue()
+
+
+def _draw_element(ax: Any, element: "Element", order: int) -> None:
+    """One element of the SVG on Matplotlib's axes, above the elements before it."""
+    from matplotlib.patches import Circle, FancyBboxPatch, PathPatch, Polygon
+    from matplotlib.path import Path as Outline
+
+    of = element.attrib
+    kind = element.tag.rpartition("}")[2]
+    at = {key: float(of.get(key, 0.0)) for key in ("x", "y", "width", "height", "rx", "r")}
+    paint: dict[str, Any] = {"fc": of.get("fill", "none"), "ec": of.get("stroke", "none")}
+    paint |= {"zorder": order, "lw": float(of.get("stroke-width", 0.0))}
+    if kind == "rect":
+        style = f"round,pad=0,rounding_size={at['rx']}" if at["rx"] else "square,pad=0"
+        corner, size = (at["x"], at["y"]), (at["width"], at["height"])
+        ax.add_patch(FancyBboxPatch(corner, *size, boxstyle=style, **paint))
+    elif kind == "circle":
+        ax.add_patch(Circle((float(of["cx"]), float(of["cy"])), at["r"], **paint))
+    elif kind == "polygon":
+        corners = [tuple(map(float, point.split(","))) for point in of["points"].split()]
+        ax.add_patch(Polygon(corners, **paint))
+    elif kind == "path":
+        points = np.array(re.findall(r"-?[\d.]+", of["d"]), dtype=float).reshape(-1, 2)
+        step = Outline.CURVE4 if "C" in of["d"] else Outline.LINETO
+        codes = [Outline.MOVETO, *[step] * (len(points) - 1)]
+        ax.add_patch(PathPatch(Outline(points, codes), **paint))
+    elif kind == "text":
+        ax.text(
+            at["x"],
+            at["y"],
+            element.text or "",
+            size=float(of["font-size"]),
+            color=of["fill"],
+            ha=ALIGNED[of["text-anchor"]],
+            style=of.get("font-style", "normal"),
+            family="serif" if "font-style" in of else "sans-serif",
+            zorder=order,
+        )

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.errors import UnknownName
+from likely.errors import InvalidInput, UnknownName
 from likely.graphical.drawing.diagram import Arrow, Diagram, Edge, Node, subscripted
 from likely.graphical.model.factor import factor_names
 from likely.graphical.model.graph_evidence import known_variables
+from likely.graphical.model.variable import state_text
 from likely.names import known_name
-from likely.output.formatting import listed, short_number
+from likely.output.formatting import listed, short_number, shortened
 
 if TYPE_CHECKING:
     from likely.graphical.exact.messages import Message
@@ -28,26 +29,57 @@ if TYPE_CHECKING:
 
 FACTOR_GRAPH = "factor-graph"
 MOST_VALUES = 4  # of a message that are written beside its arrow
+MOST_BARS, LONGEST_STATE = 8, 16  # states of a variable, and letters of a state
 MOST_NAMES = 6  # of the variables of a clique that are written in its box
 
 
 def graph_picture(
     graph: "FactorGraph",
-    given: Iterable[str] = (),
+    given: Iterable[str] | Mapping[str, object] = (),
     messages: "Iterable[Message] | None" = None,
     kind: str | None = None,
+    *,
+    probabilities: bool = False,
 ) -> Diagram:
-    """The diagram of a graph; messages are drawn on its factor graph, in their order."""
+    """The diagram of a graph; messages are drawn on its factor graph, in their order.
+
+    With ``probabilities``, each variable has a bar for each of its states.
+    """
     if kind is None:
         kind = graph.pictures[0] if messages is None else FACTOR_GRAPH
     chosen = known_name("kind of picture of this graph", kind, graph.pictures)
     names = (given,) if isinstance(given, str) else given
     observed = frozenset(known_variables(graph.by_name, names))
     if messages is None:
-        return PICTURES[chosen](graph, observed)
+        diagram = PICTURES[chosen](graph, observed)
+        return _with_probabilities(diagram, graph, given) if probabilities else diagram
     if chosen != FACTOR_GRAPH:
         raise UnknownName("kind of picture with messages", kind, [FACTOR_GRAPH])
     return _with_messages(PICTURES[chosen](graph, observed), tuple(messages))
+
+
+def _with_probabilities(
+    diagram: Diagram, graph: "FactorGraph", given: Iterable[str] | Mapping[str, object]
+) -> Diagram:
+    """The diagram with P(x | given) of each variable; of many states, of the most probable."""
+    names = [given] if isinstance(given, str) else list(given)
+    if names and not isinstance(given, Mapping):
+        raise InvalidInput(
+            f"given={names} was given without states, which probabilities=True needs. Write "
+            f"given={{{names[0]!r}: STATE}}."
+        )
+    beliefs = graph.query(list(graph.names), given or None)
+    bars = {}
+    for name in graph.names:
+        states = {state_text(state): p for state, p in beliefs[name].items()}
+        shown = sorted(states, key=lambda state: -states[state])[: MOST_BARS - 1]
+        if len(states) > MOST_BARS:
+            rest = 1.0 - sum(states[state] for state in shown)
+            kept = {state: p for state, p in states.items() if state in shown}
+            states = {**kept, f"{len(states) - len(shown)} others": max(rest, 0.0)}
+        bars[name] = tuple((shortened(state, LONGEST_STATE), p) for state, p in states.items())
+    nodes = tuple(replace(node, bars=bars.get(node.name, ())) for node in diagram.nodes)
+    return replace(diagram, nodes=nodes)
 
 
 def _with_messages(diagram: Diagram, messages: Sequence["Message"]) -> Diagram:

@@ -30,16 +30,22 @@ from likely.graphical.drawing.layered import (
 )
 from likely.graphical.drawing.plate_grid import PADDING, STRIP, Cell, best_cells, on_plates
 from likely.graphical.drawing.shapes import (
+    BAR_MARGIN,
     BULGES,
     FONT_SIZE,
+    FOOT,
+    HEAD,
     LINE_HEIGHT,
+    ROW,
     SMALL_SIZE,
+    TABLE,
     Box,
     Drawing,
     Line,
     Place,
     PlacedNode,
     arc,
+    bars_width,
     best_curve,
     between_shapes,
     box_array,
@@ -248,6 +254,9 @@ class _Plan:
 def _node_size(node: Node, width: float, common: float) -> tuple[float, float]:
     if node.kind == "dot":  # its label is above it; the dot is in the middle
         return max(DOT, width), DOT + 2 * FONT_SIZE * LINE_HEIGHT
+    if node.bars:
+        high = HEAD + len(node.bars) * ROW + FOOT
+        return max(width + 2 * BAR_MARGIN, bars_width(node.bars)), high
     if width + 2 * INNER_MARGIN <= common:
         return common, common
     return width + 0.8 * LEAST_SIZE, LEAST_SIZE
@@ -260,6 +269,10 @@ def _shape(node: Node, centre: Place, size: list[float]) -> PlacedNode:
         text = Box.around(above, size[0], FONT_SIZE * LINE_HEIGHT, node.label)
         return PlacedNode(node.name, node.kind, True, dot, text)
     box = Box.around(centre, size[0], size[1], node.label)
+    if node.bars:
+        head = Place(centre.x, box.top + HEAD / 2)
+        text = Box.around(head, size[0], HEAD, node.label)
+        return PlacedNode(node.name, TABLE, node.shaded, box, text, node.bars)
     return PlacedNode(node.name, node.kind, node.shaded, box, box)
 
 

@@ -37,6 +37,11 @@ WIDTH_OF = {character: width for characters, width in WIDTHS for character in ch
 SUBSCRIPT, DIGIT, UPPER, OTHER, FULL = 0.50, 0.66, 0.85, 0.70, 1.05
 
 
+TABLE = "table"  # the kind of a node with a bar for each state
+HEAD, ROW, FOOT = 26.0, 17.0, 4.0  # heights: of its label, of a state, and below them
+BAR, BAR_MARGIN, NUMBER = 70.0, 10.0, "0.000"  # widths: of a probability of 1, of a side; a number
+
+
 class Place(NamedTuple):
     """A place in the picture."""
 
@@ -102,6 +107,7 @@ class PlacedNode:
     shaded: bool
     shape: Box
     text: Box
+    bars: tuple[tuple[str, float], ...] = ()  # states and their probabilities, below the text
 
     @property
     def box(self) -> Box:
@@ -166,6 +172,12 @@ def _character_width(character: str) -> float:
     if character.isdigit():
         return DIGIT
     return UPPER if character.isupper() or not character.isalpha() else OTHER
+
+
+def bars_width(bars: Sequence[tuple[str, float]]) -> float:
+    """The width of a node with the names of its states, their bars and their probabilities."""
+    names = max(text_width(state, SMALL_SIZE) for state, _ in bars)
+    return names + BAR + text_width(NUMBER, SMALL_SIZE) + 4 * BAR_MARGIN
 
 
 SAMPLES = 24  # points of each Bézier that are looked at
@@ -287,7 +299,7 @@ def _inside(points: Array, shape: PlacedNode, gap: float) -> Array:
     """Whether points are in a shape, or nearer to it than a gap."""
     box = shape.shape
     dx, dy = np.abs(points - np.array(box.centre)).T
-    if shape.kind == "square":
+    if shape.kind in ("square", TABLE):
         return np.asarray(np.maximum(dx - box.width / 2, dy - box.height / 2) <= gap)
     core = (box.width - box.height) / 2  # a stadium: the points near a horizontal segment
     return np.asarray(np.hypot(np.maximum(dx - core, 0), dy) <= box.height / 2 + gap)
@@ -362,12 +374,35 @@ def _shape(shape: PlacedNode, symbols: re.Pattern[str]) -> str:
     if shape.kind == "ellipsis":
         return text
     paint = _stroke(INK, 1.4, SHADE if shape.shaded else PAPER)
+    if shape.kind == TABLE:
+        return f'<rect {_sides(box)} rx="8" {paint}/>{text}{_bars(shape)}'
     if shape.kind == "square":
         return f'<rect {_sides(box)} rx="2" {paint}/>{text}'
     if abs(box.width - box.height) < 1e-6:
         at = f'cx="{_number(box.centre.x)}" cy="{_number(box.centre.y)}"'
         return f'<circle {at} r="{_number(box.width / 2)}" {paint}/>{text}'
     return f'<rect {_sides(box)} rx="{_number(box.height / 2)}" {paint}/>{text}'
+
+
+def _bars(shape: PlacedNode) -> str:
+    """A row for each state: its name, a bar as long as its probability, and the number."""
+    box, left = shape.shape, shape.shape.left + BAR_MARGIN
+    end = box.right - 2 * BAR_MARGIN - text_width(NUMBER, SMALL_SIZE)  # of a probability of 1
+    parts = []
+    for k, (state, probability) in enumerate(shape.bars):
+        top = box.top + HEAD + k * ROW
+        y, high = _number(top + ROW / 2 + 0.34 * SMALL_SIZE), ROW - 6
+        whole = Box(end - BAR, top + 2, end, top + 2 + high)
+        filled = Box(end - BAR, top + 2, end - BAR + BAR * probability, top + 2 + high)
+        words = f'y="{y}" font-size="{SMALL_SIZE:g}" {_fill(INK)}'
+        parts += [
+            f'<text x="{_number(left)}" text-anchor="start" {words}>{_escaped(state)}</text>',
+            f"<rect {_sides(whole)} {_stroke(FAINT, 0.6)}/>",
+            f"<rect {_sides(filled)} {_fill(ACCENT)}/>",
+            f'<text x="{_number(box.right - BAR_MARGIN)}" text-anchor="end" {words}>'
+            f"{probability:.3f}</text>",
+        ]
+    return "".join(parts)
 
 
 def _label(box: Box) -> str:

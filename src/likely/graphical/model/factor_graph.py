@@ -433,27 +433,28 @@ class FactorGraph:
         self,
         path: str | Path | None = None,
         *,
-        given: Iterable[str] = (),
+        given: Iterable[str] | Mapping[str, object] = (),
         messages: Iterable[Message] | None = None,
         kind: str | None = None,
+        probabilities: bool = False,
     ) -> Diagram:
         """The picture of the graph, as SVG, DOT and text; with ``path``, it is also saved there.
 
         Parameters
         ----------
         path
-            A file whose suffix says the form: .svg, .dot, .gv or .txt.
-        given
-            The observed variables, which are shaded.
+            A file whose suffix says the form: .svg, .png, .pdf, .dot, .gv or .txt.
+        given, probabilities
+            The observed variables, which are shaded, or their states; whether each variable has a
+            bar for each state, P(state | given).
         messages
-            Messages in the order in which they were passed, drawn beside the edges of the factor
-            graph.
+            Messages in their order, drawn beside the edges of the factor graph.
         kind
             "directed" (Bayesian networks), "undirected" or "factor-graph".
         """
         from likely.graphical.drawing.graph_pictures import graph_picture
 
-        diagram = graph_picture(self, given, messages, kind)
+        diagram = graph_picture(self, given, messages, kind, probabilities=probabilities)
         if path is not None:
             diagram.save(path)
         return diagram
