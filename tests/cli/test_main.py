@@ -229,3 +229,21 @@ def test_the_package_runs_as_the_command():
         env={**os.environ, "PYTHONPATH": SOURCE},
     )
     assert shown.stdout.startswith(f"likely, version {lk.__version__}")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_shell_completes_commands_and_options(shell):
+    """As docs/cli.rst says: a script for the shell, which asks for the words that fit."""
+    code = "from likely.cli.main import main; import sys; sys.argv[0] = 'likely'; main()"
+
+    def asked(**variables):
+        known = {**os.environ, **variables}
+        run = [sys.executable, "-c", code]
+        return subprocess.run(run, env=known, capture_output=True, text=True).stdout
+
+    assert f"_LIKELY_COMPLETE={shell}_complete" in asked(_LIKELY_COMPLETE=f"{shell}_source")
+    if shell == "bash":
+        words = {"COMP_WORDS": "likely com", "COMP_CWORD": "1"}
+        assert asked(_LIKELY_COMPLETE="bash_complete", **words) == "plain,compare\n"
+        words = {"COMP_WORDS": "likely compare --sec", "COMP_CWORD": "2"}
+        assert asked(_LIKELY_COMPLETE="bash_complete", **words) == "plain,--seconds\n"

@@ -113,3 +113,14 @@ def test_every_class_with_a_frame_is_among_these_answers():
         if isinstance(each, type) and "to_frame" in vars(each)
     }
     assert have - WITHOUT_A_TABLE == {*ANSWERS}
+
+
+def test_a_fitted_estimator_shows_its_numbers_in_a_notebook_below_its_box():
+    given_rows = given("pandas")
+    model = lk.LogisticRegression()
+    box = model._repr_html_()
+    assert "<table" not in box.partition("sk-container")[0]
+    fitted = model.fit(given_rows.X, given_rows.labels)
+    shown = fitted._repr_html_()
+    assert "sk-" in shown and fitted.describe()._repr_html_() in shown
+    assert fitted.describe().title not in box

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, cast, run
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import get_tags, indexable
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils import estimator_html_repr, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array, Codes
@@ -21,6 +21,7 @@ from likely.errors import BadCell, InvalidInput, UnknownName, warn_user
 from likely.inputs.foreign_models import depends_on_scale
 from likely.inputs.parameters import unknown_parameter
 from likely.inputs.tables import n_rows_of, names_in_fit, rows_at
+from likely.output.description import Describes
 from likely.solvers.stochastic import StochasticDescent
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -80,6 +81,19 @@ class Estimator(BaseEstimator):
             if isinstance(found[name], Settings):
                 found |= _inside(name, found[name])
         return found
+
+    def _html_repr(self) -> str:
+        """scikit-learn's box and, for a fitted model, what it has learned, in a notebook."""
+        box: str = estimator_html_repr(self)
+        if not isinstance(self, Describes):
+            return box
+        try:
+            check_is_fitted(self)
+        except NotFittedError:
+            return box
+        # the box has a style of its own, which ends with it
+        learned = self.describe()._repr_html_()
+        return f"{box}<div style='margin-top:.6em'>{learned}</div>"
 
     def settings_inside(self) -> dict[str, Any]:
         """Every setting that is inside an argument, as ``batch__size``, also of short forms."""

@@ -11,7 +11,7 @@ from likely.numerics.intervals import Estimate
 from likely.spaces import Choice, Real, Space
 from likely.workbench.scoring.paired import standard_error
 from likely.workbench.search.choice import choose, size_of
-from likely.workbench.search.study_text import study_facts
+from likely.workbench.search.study_text import choice_text, study_facts
 from likely.workbench.search.trials import Trial, TrialScore
 
 SPACE = Space({"l2": Real(1e-3, 1e3, log=True)})
@@ -201,6 +201,17 @@ def test_a_small_gain_keeps_the_default_and_says_so(frame):
     assert "The default settings are kept: l2=1. The best of 2 trials (grid, seed 0), trial" in said
     assert "more than one standard error was expected" in said
     assert study.refit().model_.l2 == 1.0
+
+
+def test_a_trial_that_is_worse_than_the_default_is_not_called_better(frame):
+    """Of equal scores the most penalised is the best, whose own score may be a little worse."""
+    study = lk.tune(frame, "y", model="logistic", trials=4, folds=3, repeats=1)
+    default, *others = study.trials
+    near = study.choice_._replace(trial=default, best=others[0], default=default, gain=-2.9e-6)
+    told = choice_text(study, near)
+    assert "better by -" not in told
+    assert "None of" in told and "is better." in told
+    assert "is better by 2.900e-06" in choice_text(study, near._replace(gain=2.9e-6))
 
 
 def test_the_link_is_searched_on_request_only(frame):

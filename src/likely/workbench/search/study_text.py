@@ -105,13 +105,13 @@ def choice_text(study: "Study", choice: "Chosen") -> str:
         text = f"Best of {tried}: {settings}."
         if choice.default is not None:
             text += f" It is better than the default by {_gain_text(choice)}."
-    elif choice.best.proposal.key != choice.trial.proposal.key:
+    elif choice.best.proposal.key != choice.trial.proposal.key and choice.gain > 0:
         text = (
             f"The default settings are kept: {settings}. The best of {tried}, trial "
             f"{choice.best.number}, is better by {_gain_text(choice)}; more than one standard "
             "error was expected."
         )
-    elif study.beside is not None:
+    elif study.beside is not None or choice.best is not choice.trial:
         text = f"The default settings are kept: {settings}. None of {tried} is better."
     else:
         text = f"The default settings are the best of {tried}: {settings}."
