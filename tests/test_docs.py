@@ -18,13 +18,16 @@ PAGES = sorted((ROOT / "docs" / "models").glob("*.rst"))
 ALL_PAGES = [*PAGES, *sorted((ROOT / "docs").glob("*.rst"))]
 WITH_EXAMPLES = [
     *PAGES,
-    *(ROOT / "docs" / f"{name}.rst" for name in ("explain", "runtime", "spreadsheets")),
+    *(
+        ROOT / "docs" / f"{name}.rst"
+        for name in ("explain", "first-table", "runtime", "spreadsheets")
+    ),
 ]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 SOURCE = ROOT / "src" / "likely"
 MADE = {"benchmarks/RESULTS.md"}  # by `make bench`
-GALLERY = sorted((ROOT / "docs" / "gallery").glob("plot_*.py"))
+GALLERY = sorted((ROOT / "docs" / "gallery").glob("*/plot_*.py"))
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 INSIDE = {("plot_adaptive_looks", "likely.sealing.judges")}  # what a seal does not let out
 
