@@ -120,8 +120,9 @@ class RunFolder:
     @property
     def is_unsaved(self) -> bool:
         """Whether its search or training has ended, and its model is one that no file can hold."""
-        known = (self.study_facts() or self.facts() or {}).items()
-        return not self.is_whole and UNSAVED.items() <= known
+        if self.is_whole:
+            return False  # without reading its facts
+        return UNSAVED.items() <= (self.study_facts() or self.facts() or {}).items()
 
     @property
     def is_reported(self) -> bool:
