@@ -62,6 +62,7 @@ ANSWERS: dict[str, Callable[[Given], object]] = {
     "History": lambda g: (
         lk.NeuralNetworkClassifier((2,), max_epochs=2, tol=None).fit(g.X, g.labels).history_
     ),
+    "TermEffect": lambda g: lk.AdditiveClassifier().fit(g.X, g.labels).effect("a"),
     "TextExplanation": lambda g: (
         lk.TextClassifier().fit(g.text, g.words["label"]).explain(g.text)[0]
     ),
@@ -84,9 +85,9 @@ def test_an_answer_is_a_frame_of_the_library_that_was_given(name, library):
 
 
 @pytest.mark.filterwarnings("ignore::likely.errors.LikelyWarning")
-@pytest.mark.parametrize("name", sorted({*ANSWERS} - {"Predictions", "PenaltyPath"}))
+@pytest.mark.parametrize("name", sorted({*ANSWERS} - {"Predictions", "PenaltyPath", "TermEffect"}))
 def test_an_answer_is_a_table_in_a_notebook(name):
-    """Predictions are a stream, and a path is shown as scikit-learn shows an estimator."""
+    """Predictions are a stream, and what an estimator has learned is below its box."""
     page = ANSWERS[name](given("pandas"))._repr_html_()
     assert page.startswith(("<div", "<p"))
     assert "<table" in page or name == "TextExplanation"  # which is a text with its words marked

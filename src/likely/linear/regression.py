@@ -84,6 +84,7 @@ from likely.linear.surface import WITH_INTERCEPT, FittedLinear
 from likely.links import Identity
 from likely.objectives.least_squares import (
     Eliminated,
+    as_they_are,
     block_factor,
     block_gram,
     block_lengths,
@@ -473,8 +474,7 @@ class _Setting(NamedTuple):
 
 def fit_closed_form(estimator: LinearRegression, rows: LinearRows) -> ClosedForm:
     """Least squares or ridge, from one pass, or two or three."""
-    kind = estimator.standard_errors
-    if kind is not None:
+    if (kind := estimator.standard_errors) is not None:
         check_covariance(kind, rows.n_groups)
     with columns_named(estimator), rows.executor.session():
         return _closed_form(estimator, rows)
@@ -505,7 +505,7 @@ def _closed_form(estimator: LinearRegression, rows: LinearRows) -> ClosedForm:
         strengths_of(estimator),
         intercept=estimator.penalise_intercept,
     ).l2
-    centred = without_intercept(gram) if free else _as_they_are(gram)
+    centred = without_intercept(gram) if free else as_they_are(gram)
     setting = _Setting(estimator, rows, data, shift, gram, centred, np.asarray(l2))
     if setting.cancellation > CONDITION_TO_REFINE:
         mean = nearer_mean(data.blocks, centred.mean_x, rows.executor)
@@ -515,29 +515,20 @@ def _closed_form(estimator: LinearRegression, rows: LinearRows) -> ClosedForm:
     return _assembled(setting, solved)
 
 
-def _as_they_are(gram: GramTotals) -> Eliminated:
-    """Without a free intercept nothing is eliminated."""
-    responses = gram.moment.shape[1:]
-    return Eliminated(gram, np.zeros(len(gram.gram)), np.zeros(responses))
-
-
 def _solved(setting: _Setting) -> LeastSquares:
     """The solution by the named solver; ``auto`` goes from the fastest to the most exact.
 
-    The normal equations decide no rank: where columns may be dependent, a QR factor does, or, where
-    that costs minutes, a pass over the rows.
+    The normal equations decide no rank: a QR factor does, or a pass where that costs minutes.
     """
-    solver = solver_name(setting.estimator.solver)
-    centred, noise = setting.centred, setting.noise
-    l2 = setting.l2[: len(centred.totals.gram)]
-    n_rows = setting.rows.blocks.n_rows or np.inf
-    if solver == "auto" and n_rows * len(l2) ** 2 > MOST_FOR_QR:
+    solver, noise = solver_name(setting.estimator.solver), setting.noise
+    centred, l2 = setting.centred, setting.l2[: len(setting.centred.totals.gram)]
+    if solver == "auto" and (setting.rows.blocks.n_rows or np.inf) * len(l2) ** 2 > MOST_FOR_QR:
         solved = solve_by_pivots(centred.totals, l2, noise=noise)
         null = solved.span.null / solved.span.lengths[:, None]
         null = np.vstack([null, -centred.mean_x @ null]) if setting.free else null
-        left = setting.rows.executor.sum(partial(block_lengths, null), setting.data.blocks)
+        left = setting.rows.executor.sum(partial(block_lengths, null), setting.data.blocks).value
         exact = max(solved.condition, setting.cancellation) < CONDITION_FOR_QR
-        if exact and np.max(left.value, initial=0.0) <= NULL_OF_ROWS**2:  # the rows say so, too
+        if exact and np.max(left, initial=0.0) <= NULL_OF_ROWS**2:
             return solved
     if solver in ("auto", "normal-equations"):
         solved = solve_normal_equations(centred.totals, l2, noise=noise)

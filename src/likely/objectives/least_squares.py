@@ -92,6 +92,12 @@ def without_intercept(totals: GramTotals) -> Eliminated:
     return Eliminated(centred, sums / W, np.asarray(response_sums / W))
 
 
+def as_they_are(totals: GramTotals) -> Eliminated:
+    """Without a free intercept nothing is eliminated."""
+    responses = totals.moment.shape[1:]
+    return Eliminated(totals, np.zeros(len(totals.gram)), np.zeros(responses))
+
+
 def _response(shift: Array, block: Block) -> Array:
     y = block.target - shift
     if block.offset is None:
