@@ -115,6 +115,8 @@ TABLE = {  # kind of input: (X, y, fit options, {group: message}), the first gro
             "Prepared": FINE,
             "NaiveBayes": FINE,
             "BayesianNetworkClassifier": FINE,
+            "AdditiveModel": FINE,
+            "AdditiveClassifier": FINE,
             "all": r"Column 'town' must hold numbers; found text. Convert it",
         },
     ),
@@ -127,6 +129,7 @@ TABLE = {  # kind of input: (X, y, fit options, {group: message}), the first gro
             **ONE_CLASS,
             "PenaltyPath": r"folds need 2 or more",
             "NeuralNetworkRegressor": FINE,  # redundant columns do no harm
+            "AdditiveModel": FINE,
             "regressor": COLUMNS,
             **dict.fromkeys(
                 ("GaussianMixture", "HiddenMarkovModel", "MixtureModel", "NaiveBayes"),

@@ -197,8 +197,8 @@ KINDS_OF_TUNABLE = [
 ]
 
 
-def rows_of_kind(kind: str) -> tuple[pa.Table, Task]:
-    """Thirty rows of two columns that know something, with a target of the kind."""
+def rows_of_kind(name: str, kind: str) -> tuple[pa.Table, Task]:
+    """Thirty rows of two columns that know something, with a target of the kind of a model."""
     rng = np.random.default_rng(4)
     x, z = rng.normal(size=(2, 30))
     level = np.argsort(np.argsort(x + rng.normal(size=30)))
@@ -207,6 +207,8 @@ def rows_of_kind(kind: str) -> tuple[pa.Table, Task]:
         "positive": np.exp(x + 0.3 * rng.normal(size=30)),
         "real": x + rng.normal(size=30),
     }
+    if name == "glm-tweedie":  # real numbers too, but none below 0
+        numbers["real"] = np.maximum(numbers["real"], 0.0)
     classes = {"binary": "ab"}.get(kind, "abc")
     labels = [classes[k] for k in level * len(classes) // 30]
     table = pa.table({"x": x, "z": z, "y": numbers.get(kind, labels)})
@@ -215,7 +217,7 @@ def rows_of_kind(kind: str) -> tuple[pa.Table, Task]:
 
 @pytest.mark.parametrize(("name", "kind"), KINDS_OF_TUNABLE)
 def test_every_draw_of_a_models_space_can_be_fitted(name: str, kind: str) -> None:
-    table, task = rows_of_kind(kind)
+    table, task = rows_of_kind(name, kind)
     space = space_of(name, rows=30, spread=1.0)
     takes = MODELS[name].build(task).get_params()
     template = MODELS[name].build(task, {k: v for k, v in FEW.items() if k in takes})
@@ -242,7 +244,7 @@ def test_one_declared_space_drives_the_three_searches_of_a_model(search: str) ->
             "l1": Conditional(Real(1e-2, 1e1, log=True, zero=0.5), "link", ("logit",)),
         }
     )
-    table, _ = rows_of_kind("binary")
+    table, _ = rows_of_kind("logistic", "binary")
     study = tune(table, "y", "logistic", space=space, search=search, trials=12, folds=2)
     assert len(study.trials) >= 7
     assert all(trial.problem == "" for trial in study.trials)
@@ -285,7 +287,7 @@ NETWORK = Space(
 @pytest.mark.parametrize("search", ["grid", "random", "bayes"])
 def test_one_declared_space_drives_the_three_searches_of_a_network(search: str) -> None:
     """Penalties together, units and layers, activation, batch, rate and schedule, momentum."""
-    table, _ = rows_of_kind("binary")
+    table, _ = rows_of_kind("logistic", "binary")
     model = NeuralNetworkClassifier(max_epochs=2, tol=None, random_state=0)
     names = ("hidden", "solver", "momentum") if search == "grid" else NETWORK.names
     space = {name: NETWORK.dimensions[name] for name in names}

@@ -67,7 +67,7 @@ ANSWERS: dict[str, Callable[[Given], object]] = {
         lk.TextClassifier().fit(g.text, g.words["label"]).explain(g.text)[0]
     ),
 }
-WITHOUT_A_TABLE = {"FunctionSearch"}  # of a function of settings, which has no rows
+WITHOUT_A_TABLE = {"FunctionSearch", "Source"}  # settings of a function; a table that was read
 
 
 @cache

@@ -27,7 +27,7 @@ from likely.data.categories import ordered_categories
 from likely.data.schema import Schema
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows
-from likely.inputs.estimators import Estimator, feature_names
+from likely.inputs.estimators import Estimator, columns_named, feature_names
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows
 from likely.inputs.soft_labels import ClassProbabilities
 from likely.inputs.targets import ordered_classes, refuse_one_class
@@ -133,7 +133,17 @@ class AdditiveClassifier(ClassProbabilities, FittedTerms, ClassifierMixin, Estim
             likelihood = Bernoulli().likelihood()
         else:
             linear = SoftmaxRegression(standard_errors=None, executor=self.executor)
-        found = fit_terms(self, linear, rows, wishes, names, likelihood=likelihood)
+        several = isinstance(linear, SoftmaxRegression)
+        with columns_named(self):
+            found = fit_terms(
+                self,
+                linear,
+                rows,
+                wishes,
+                names,
+                likelihood=likelihood,
+                n_predictors=len(rows.classes) if several else 1,
+            )
         self._store_terms(found, linear, rows.library)
         self.classes_ = rows.classes
         term = partial(block_classes, len(rows.classes))

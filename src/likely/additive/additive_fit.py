@@ -15,21 +15,21 @@ from typing import NamedTuple, Protocol, Self, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive.pairs import best_pairs, named_pairs
-from likely.additive.terms import (
-    AdditiveTerms,
-    Smooth,
-    TermChoice,
+from likely.additive.encoded_columns import (
+    ColumnTotals,
     column_totals,
-    learn_terms,
     numbers_and_codes,
+    refuse_infinity,
 )
+from likely.additive.pairs import best_pairs, named_pairs
+from likely.additive.terms import MOST_IN_PAIR, AdditiveTerms, Smooth, TermChoice, learn_terms
 from likely.data.block import ArrayBlocks, Block, Blocks, MappedBlocks
 from likely.data.coding import Coding
 from likely.data.layouts.dense import Dense
 from likely.data.schema import Schema
 from likely.errors import InvalidInput, UnknownName
 from likely.fitting.driver import LinearFit
+from likely.fitting.framing import refuse_too_large
 from likely.fitting.smoothing import Smoothed, smooth
 from likely.inputs.rows import CheckedRows, EncodedRows
 from likely.kinds import ColumnKind
@@ -42,7 +42,8 @@ from likely.solvers.minimise import Solution
 SMALLEST = 1e-10  # of the largest variance of a term
 EXACT = 1e-12  # of the null deviance: the search starts where λ was found, one step from it
 KEPT = 400_000_000  # bytes of Φ in memory; beyond, it is made again in each pass
-MOST_COLUMNS = 6_000  # of Φ: H has its square
+USUAL_PARAMETERS = 2_000  # of all predictors, where curves may have fewer functions
+MOST_PARAMETERS = 6_000  # H has their square
 CHOICES = ("auto", "linear", "category")
 CLASS_FLOOR = 0.3  # least λ of classes: near separation Laplace's approximation wants less
 
@@ -97,12 +98,19 @@ def fit_terms(
     names: tuple[str, ...],
     *,
     likelihood: Likelihood | None = None,
+    n_predictors: int = 1,
 ) -> TermsFit:
-    """Learn the terms, and fit ``linear`` to their columns; warnings name ``estimator``."""
+    """Learn the terms, and fit ``linear`` to their columns; warnings name ``estimator``.
+
+    Where there are many columns, or many classes with a predictor of their own, curves have fewer
+    functions, the smoothest ones, so that the Hessian stays small.
+    """
     given = _by_position(wishes.terms, names)
     totals = column_totals(rows.blocks, rows.executor)
-    terms = learn_terms(rows.coding, TermChoice(given, names), totals)
-    _refuse_size(terms)
+    _refuse_numbers(rows, totals, names)
+    most = USUAL_PARAMETERS // max(n_predictors * len(totals.values.each), 1) - 1
+    terms = learn_terms(rows.coding, TermChoice(given, names), totals, max(most, 0))
+    _refuse_size(terms, n_predictors)
     pairs = named_pairs(wishes.interactions, terms, names)
     if isinstance(pairs, int):
         found = _fit(estimator, linear, rows, terms, likelihood)
@@ -110,11 +118,12 @@ def fit_terms(
             return found
         slopes = partial(_slopes, linear, terms)
         dispersion = found.smoothing.dispersion
-        pairs = best_pairs(slopes, rows, terms, totals, dispersion, pairs)
+        room = (MOST_PARAMETERS // n_predictors - terms.n_columns) // MOST_IN_PAIR
+        pairs = best_pairs(slopes, rows, terms, totals, dispersion, max(min(pairs, room), 0))
         if not pairs:
             return found
     terms = terms.with_pairs(pairs)
-    _refuse_size(terms)
+    _refuse_size(terms, n_predictors)
     return _fit(estimator, linear, rows, terms, likelihood)
 
 
@@ -271,11 +280,25 @@ def _by_position(given: object, names: tuple[str, ...]) -> dict[int, Smooth | st
     return found
 
 
-def _refuse_size(terms: AdditiveTerms) -> None:
-    if terms.n_columns > MOST_COLUMNS:
-        largest = max(terms.all, key=lambda term: term.n_columns)
+def _refuse_numbers(
+    rows: EncodedRows[Schema], totals: ColumnTotals, names: tuple[str, ...]
+) -> None:
+    """Refuse columns with infinite cells, or with squares that overflow."""
+    ends = [np.abs(each.values[[0, -1]]).max() if each.values.size else 0.0
+            for each in totals.values.each]  # fmt: skip
+    if np.isinf(ends).any():
+        for block in rows.blocks:
+            refuse_infinity(numbers_and_codes(block.X)[0], rows.coding, block.start)
+    own = tuple(names[j] for j, coded in enumerate(rows.coding.as_codes) if not coded)
+    refuse_too_large(np.array(ends), lambda: own)
+
+
+def _refuse_size(terms: AdditiveTerms, n_predictors: int) -> None:
+    n = terms.n_columns * n_predictors
+    if n > MOST_PARAMETERS:
+        largest = max(term.n_columns for term in terms.all)
         raise InvalidInput(
-            f"The terms have {terms.n_columns:,} coefficients, one of them {largest.n_columns:,}; "
-            f"at most {MOST_COLUMNS:,} are fitted together. Group rare categories, leave out "
+            f"The terms have {n:,} coefficients, one of them {largest * n_predictors:,}; at most "
+            f"{MOST_PARAMETERS:,} are fitted together. Group rare categories, leave out "
             "identifiers, or give fewer interactions."
         )

@@ -30,15 +30,16 @@ from likely.additive.additive_fit import (
     numbers_alone,
     phi_blocks,
 )
+from likely.additive.encoded_columns import numbers_and_codes
 from likely.additive.fitted_terms import TERMS, FittedTerms
-from likely.additive.terms import BEYOND, numbers_and_codes
+from likely.additive.terms import BEYOND
 from likely.compute.executor import Executor
 from likely.data.block import redesigned
 from likely.data.layouts.intercept import Intercept
 from likely.data.schema import Schema
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, refuse_against
-from likely.inputs.estimators import Estimator, feature_names, generator
+from likely.inputs.estimators import Estimator, columns_named, feature_names, generator
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, refuse_without_offset
 from likely.inputs.tables import own_columns
 from likely.inputs.targets import check_offset, check_response, check_weight
@@ -171,7 +172,8 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         estimates_alpha = isinstance(wanted.response, NegativeBinomial)
         searched = Poisson().with_link(wanted.link) if estimates_alpha else wanted
         linear = GLM(searched.response, searched.link, standard_errors=None, executor=self.executor)
-        found = fit_terms(self, linear, rows, wishes, names, likelihood=searched)
+        with columns_named(self):
+            found = fit_terms(self, linear, rows, wishes, names, likelihood=searched)
         self._store_terms(found, linear, rows.library)
         with rows.executor.session():
             self._store_goodness(wanted, rows._replace(blocks=phi_blocks(rows, found.terms)))

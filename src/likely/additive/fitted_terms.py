@@ -30,7 +30,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Codes
 from likely.additive.additive_fit import TermsFit
-from likely.additive.terms import AdditiveTerms, CategoryTerm, numbers_and_codes
+from likely.additive.encoded_columns import numbers_and_codes, refuse_infinity
+from likely.additive.terms import AdditiveTerms, CategoryTerm
 from likely.data.frames import frame_of
 from likely.data.layouts.base import Design
 from likely.data.schema import Schema
@@ -38,7 +39,7 @@ from likely.errors import UnknownName
 from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.model.model_plates import PlateParameter, conditional_plate
 from likely.inputs.coding import columns_coded
-from likely.inputs.estimators import ColumnNeeds, feature_names
+from likely.inputs.estimators import ColumnNeeds, columns_named, feature_names
 from likely.inputs.rows import encode_new_rows
 from likely.inputs.tables import without_columns
 from likely.output.description import ColumnsRead, Description, Fact, NamedColumn, NamedTable
@@ -149,7 +150,10 @@ class FittedTerms(ABC):
         if beside:  # a frame as it was given to fit holds the target, too
             known = set(feature_names(self))
             X = without_columns(X, [name for name in beside if name not in known])
-        return encode_new_rows(self, self.schema_, X, sparse=False).design
+        design = encode_new_rows(self, self.schema_, X, sparse=False).design
+        with columns_named(self):
+            refuse_infinity(numbers_and_codes(design)[0], self.schema_)
+        return design
 
     def _parts(self, X: Any) -> Iterator[Array]:
         """Φ of rows, some rows at a time."""

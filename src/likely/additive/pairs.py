@@ -24,13 +24,8 @@ from typing import NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive.terms import (
-    AdditiveTerms,
-    CategoryTerm,
-    ColumnTerm,
-    ColumnTotals,
-    numbers_and_codes,
-)
+from likely.additive.encoded_columns import ColumnTotals, numbers_and_codes
+from likely.additive.terms import AdditiveTerms, CategoryTerm, ColumnTerm
 from likely.data.block import Block
 from likely.data.schema import Schema
 from likely.errors import InvalidInput, UnknownName

@@ -30,20 +30,16 @@ Wahba, Spline Models for Observational Data, §2 (periodic splines).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple, final
 
 import numpy as np
 from scipy.interpolate import BSpline, PchipInterpolator
 
-from likely._typing import Array, Codes, NumbersAndCodes
-from likely.compute.executor import Executor
-from likely.data.block import ArrayBlocks, Block, Blocks
-from likely.data.layouts.base import Design
+from likely._typing import Array, Codes
+from likely.additive.encoded_columns import ColumnTotals
 from likely.data.schema import Schema
 from likely.errors import InvalidInput
-from likely.numerics.additive import FieldwiseAdditive
-from likely.numerics.quantiles import LIMIT, QuantileSummary
+from likely.numerics.quantiles import QuantileSummary
 from likely.storage.values import same_count, unlike
 
 CUBIC = 3
@@ -139,6 +135,11 @@ class NumberTerm:
         """Which of its columns are of the curve; the others are lines and indicators."""
         straight = int(self.has_line) + int(self.has_missing)
         return np.repeat([False, True], [straight, self.n_functions])
+
+    def smoothest(self, most: int) -> "NumberTerm":
+        """The term with at most so many functions of its curve; without a line at least one."""
+        kept = max(most, 0 if self.has_line else 2)
+        return replace(self, turn=self.turn[:, :kept], line=self.line[:, :kept])
 
     def features(self, numeric: Array, codes: Codes) -> Array:
         """The columns of the term, (n, n_columns); a missing cell has its indicator alone."""
@@ -325,43 +326,6 @@ class AdditiveTerms:
         return (*own, *(f"{own[pair.first]} × {own[pair.second]}" for pair in self.pairs))
 
 
-def numbers_and_codes(design: Design) -> tuple[Array, Codes]:
-    """The numeric columns and the columns of codes of encoded rows."""
-    stored = design.stored()
-    if isinstance(stored, NumbersAndCodes):
-        return np.asarray(stored.numeric, dtype=np.float64), stored.codes
-    values = np.asarray(stored, dtype=np.float64)
-    return values, np.empty((len(values), 0), dtype=np.int32)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class ColumnTotals(FieldwiseAdditive):
-    """The values of each numeric column, and the weight of the missing cells of each column."""
-
-    values: "Summaries"
-    missing: Array  # numbers, then codes
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Summaries:
-    """One summary for each column, which add one by one."""
-
-    each: tuple[QuantileSummary, ...]
-
-    def __add__(self, other: "Summaries") -> "Summaries":
-        return Summaries(tuple(a + b for a, b in zip(self.each, other.each, strict=True)))
-
-
-def block_columns(limit: int | None, block: Block) -> ColumnTotals:
-    numeric, codes = numbers_and_codes(block.X)
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
-    each = tuple(QuantileSummary.of(x, weight, limit=limit) for x in numeric.T)
-    gaps = np.hstack([np.isnan(numeric), codes < 0])
-    return ColumnTotals(Summaries(each), weight @ gaps)
-
-
 class TermChoice(NamedTuple):
     """How the columns of X enter, by position: a ``Smooth``, "linear", or None for the rule."""
 
@@ -376,8 +340,10 @@ class TermChoice(NamedTuple):
         return Smooth(cyclic=float(period)) if period else Smooth()
 
 
-def learn_terms(schema: Schema, choice: TermChoice, total: ColumnTotals) -> AdditiveTerms:
-    """The terms of the columns, from the totals of their values."""
+def learn_terms(
+    schema: Schema, choice: TermChoice, total: ColumnTotals, most: int
+) -> AdditiveTerms:
+    """The terms of the columns, from the totals of their values; a curve has ``most`` functions."""
     numbers = [j for j, coded in enumerate(schema.as_codes) if not coded]
     coded = [j for j, is_coded in enumerate(schema.as_codes) if is_coded]
     gaps = total.missing > 0
@@ -386,19 +352,14 @@ def learn_terms(schema: Schema, choice: TermChoice, total: ColumnTotals) -> Addi
         summary = total.values.each[place]
         if summary.values.size:
             smooth = choice.of_number(j, summary.values)
-            found.append(number_term(j, place, summary, smooth, has_missing=bool(gaps[place])))
+            term = number_term(j, place, summary, smooth, has_missing=bool(gaps[place]))
+            found.append(term.smoothest(most))
     for place, j in enumerate(coded):
         size = schema.sizes[place]
         missing = bool(gaps[len(numbers) + place])
         if size + missing > 1:
             found.append(CategoryTerm(j, place, size, missing))
     return AdditiveTerms(tuple(sorted(found, key=lambda term: term.column)))
-
-
-def column_totals(blocks: Blocks, executor: Executor) -> ColumnTotals:
-    """The values of all columns, in one pass: all of them in memory, else a summary."""
-    limit = None if isinstance(blocks, ArrayBlocks) else LIMIT
-    return executor.sum(partial(block_columns, limit), blocks)
 
 
 def period_of(name: str, values: Array) -> int:
