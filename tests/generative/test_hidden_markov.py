@@ -463,6 +463,48 @@ def test_lengths_that_do_not_add_up_are_refused():
         ours.predict(np.array([[0.0, 0, 0], [np.inf, 0, 0]]))
 
 
+def test_groups_of_rows_are_the_lengths_of_their_runs():
+    X, lengths = data("full"), [30, 25, 35]
+    group = np.repeat(["b", "a", "c"], lengths)
+    frame = pd.DataFrame(X, columns=list("uvw")).assign(who=group)
+    ours, by_name = fitted("full", lengths=lengths), model().fit(frame, groups="who")
+    assert_same_fit(model().fit(X, groups=group), ours)
+    assert_allclose(by_name.components_.log_mixing, ours.components_.log_mixing, rtol=1e-12)
+    asked = ("predict", "predict_proba", "score_samples", "log_likelihoods", "log_likelihood",
+             "score", "aic", "bic")  # fmt: skip
+    for name in asked:
+        expected = getattr(ours, name)(X, lengths=lengths)
+        assert_allclose(getattr(ours, name)(X, groups=pd.Series(group)), expected, rtol=1e-12)
+        assert_allclose(getattr(by_name, name)(frame, groups="who"), expected, rtol=1e-9)
+    assert_array_equal(model().fit_predict(X, groups=group), ours.predict(X, lengths))
+    added = [
+        ours.explain(X, **each).contributions for each in ({"groups": group}, {"lengths": lengths})
+    ]
+    assert_array_equal(*added)
+    assert ours.query(X, groups=group).log_partition == ours.query(X, lengths).log_partition
+    best = ours.most_probable(X, groups=group).states
+    assert best == ours.most_probable(X, lengths).states
+    assert ours.factor_graph(X, groups=group).names == ours.factor_graph(X, lengths).names
+    assert len(model().em_steps(X, groups=group)) == len(model().em_steps(X, lengths=lengths))
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (np.repeat(["a", "b", "a"], 30), "The sequence a of groups goes on at row 60.*Sort"),
+        (np.zeros(89), "groups has 89 entries and X has 90 rows"),
+        ([None, *["a"] * 89], "groups is missing at row 0"),
+        (np.r_[np.zeros(89), np.nan], "groups is missing at row 89"),
+        ("who", r"groups has the shape \(\)"),
+    ],
+)
+def test_groups_that_are_no_runs_are_refused(groups, message):
+    with pytest.raises(InvalidInput, match=message):
+        model().fit(data("full"), groups=groups)
+    with pytest.raises(InvalidInput, match="lengths and groups were given"):
+        model().fit(data("full"), lengths=[90], groups=np.zeros(90))
+
+
 # ── the surface ──────────────────────────────────────────────────────────────────────────────
 
 

@@ -71,6 +71,7 @@ from likely.generative.hidden_states import (
     in_sequences,
     refuse_lengths_as_y,
     states_from,
+    with_lengths,
 )
 from likely.generative.mixture import FAMILIES
 from likely.generative.starts import (
@@ -113,7 +114,8 @@ class HiddenMarkovModel(DescribedComponents, DensityMixin, Estimator):
     """A hidden Markov model with any event model, mixed by column, by EM from several starts.
 
     Rows are in order, and those of one sequence are consecutive: ``lengths`` has the number of rows
-    of each sequence, and without it all rows are one sequence.
+    of each sequence, or ``groups`` names the sequence of each row (an array, or a column of X by
+    its name); without them all rows are one sequence.
 
     Parameters
     ----------
@@ -266,6 +268,7 @@ class HiddenMarkovModel(DescribedComponents, DensityMixin, Estimator):
         sample_weight: Any = None,
         *,
         lengths: Any = None,
+        groups: Any = None,
         states: Any = None,
     ) -> Self:
         """Fit to sequences of rows; y is ignored.
@@ -278,19 +281,25 @@ class HiddenMarkovModel(DescribedComponents, DensityMixin, Estimator):
             The weight of each sequence: 2 counts it twice.
         lengths : array of shape (n_sequences,), optional
             The number of rows of each sequence; one sequence if not given.
+        groups : array of shape (n,) or name of a column, optional
+            In place of ``lengths``, the sequence of each row; rows of one follow each other.
         states : array of shape (n,), optional
             The states of rows where they are known, 0 to K − 1; −1 where they are hidden.
         """
+        X, lengths = with_lengths(X, lengths, groups)
         problem, blocks, position = self._posed(X, y, sample_weight, lengths, states)
         self._keep(self._solved(problem, blocks, position))
         warn_if_constant(self, blocks.X)
         return self
 
-    def em_steps(self, X: Any, sample_weight: Any = None, *, lengths: Any = None) -> list[Self]:
+    def em_steps(
+        self, X: Any, sample_weight: Any = None, *, lengths: Any = None, groups: Any = None
+    ) -> list[Self]:
         """The model at its start and after each step of EM; this model itself is not changed.
 
         Of random starts the one of the highest likelihood is followed.
         """
+        X, lengths = with_lengths(X, lengths, groups)
         model: Self = clone(self)
         problem, blocks, position = model._posed(X, None, sample_weight, lengths, None)
         start = model._solved(replace(problem, max_iter=0), blocks, position).components
@@ -305,9 +314,16 @@ class HiddenMarkovModel(DescribedComponents, DensityMixin, Estimator):
         return steps
 
     def fit_predict(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, lengths: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        lengths: Any = None,
+        groups: Any = None,
     ) -> Codes:
         """Fit, and the most probable states of all rows."""
+        X, lengths = with_lengths(X, lengths, groups)
         return self.fit(X, sample_weight=sample_weight, lengths=lengths).predict(X, lengths)
 
     def n_steps(self) -> int | None:
@@ -336,24 +352,29 @@ class HiddenMarkovModel(DescribedComponents, DensityMixin, Estimator):
         return np.exp(self.chain_.log_transition)
 
     @naming_columns
-    def predict(self, X: Any, lengths: Any = None) -> Array:
+    def predict(self, X: Any, lengths: Any = None, groups: Any = None) -> Array:
         """The states of all rows that are most probable together, sequence by sequence."""
+        X, lengths = with_lengths(X, lengths, groups)
         parts, _ = self._mapped(block_paths, X, lengths)
         return np.concatenate([part.state for part in parts])
 
     @naming_columns
-    def predict_proba(self, X: Any, lengths: Any = None) -> Array:
+    def predict_proba(self, X: Any, lengths: Any = None, groups: Any = None) -> Array:
         """The probability of each state in each row given its sequence, (n, n_states)."""
+        X, lengths = with_lengths(X, lengths, groups)
         return np.concatenate(self._mapped(block_posterior, X, lengths)[0])
 
     @naming_columns
     @like_its_rows
-    def explain(self, X: Any, against: Any = None, lengths: Any = None) -> Explanation:
+    def explain(
+        self, X: Any, against: Any = None, lengths: Any = None, groups: Any = None
+    ) -> Explanation:
         """What each column adds to the log-odds of every state against one (the first).
 
         The base value is what the other rows of the sequence say about the state of a row; it
         differs from row to row.
         """
+        X, lengths = with_lengths(X, lengths, groups)
         state = self.predict_proba(X, lengths)
         rows = encode_new_rows(self, self.schema_, X).design.stored()
         own = self.distribution_.contributions(rows)
@@ -369,42 +390,56 @@ class HiddenMarkovModel(DescribedComponents, DensityMixin, Estimator):
         )
 
     @naming_columns
-    def score_samples(self, X: Any, lengths: Any = None) -> Array:
+    def score_samples(self, X: Any, lengths: Any = None, groups: Any = None) -> Array:
         """log p(x) of each sequence; −inf if it is impossible, 0 if it is empty."""
+        X, lengths = with_lengths(X, lengths, groups)
         parts, lengths = self._mapped(block_beliefs, X, lengths)
         out = np.zeros(len(lengths))
         out[lengths > 0] = np.concatenate([part.log_likelihood for part in parts])
         return out
 
     @naming_columns
-    def log_likelihoods(self, X: Any, y: Any = None, *, lengths: Any = None) -> Array:
+    def log_likelihoods(
+        self, X: Any, y: Any = None, *, lengths: Any = None, groups: Any = None
+    ) -> Array:
         """log p(x_t) of each row given the rows before it in its sequence; there is no y."""
+        X, lengths = with_lengths(X, lengths, groups)
         parts, _ = self._mapped(block_beliefs, X, lengths)
         each = np.concatenate([part.log_likelihoods for part in parts])
         refuse_lengths_as_y(y, len(each))
         return each
 
     def log_likelihood(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, lengths: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        lengths: Any = None,
+        groups: Any = None,
     ) -> float:
         """Σ_s w_s log p(x_s) over the sequences; there is no y."""
+        X, lengths = with_lengths(X, lengths, groups)
         X, sample_weight = own_columns(X, sample_weight)
         each = self.log_likelihoods(X, y, lengths=lengths)
         known = check_lengths(lengths, len(each))
         weight = check_sequence_weight(sample_weight, known)
         return weighted_sum(weight, sequence_sums(each, known))
 
-    def score(self, X: Any, y: Any = None, *, lengths: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, *, lengths: Any = None, groups: Any = None) -> float:
         """The log-likelihood per row, log p(x) / n."""
+        X, lengths = with_lengths(X, lengths, groups)
         return float(self.log_likelihoods(X, y, lengths=lengths).mean())
 
-    def bic(self, X: Any, lengths: Any = None) -> float:
+    def bic(self, X: Any, lengths: Any = None, groups: Any = None) -> float:
         """The Bayesian information criterion on X, −2ℓ + p log n; lower is better."""
+        X, lengths = with_lengths(X, lengths, groups)
         each = self.log_likelihoods(X, lengths=lengths)
         return bic(float(each.sum()), self.n_parameters(), len(each))
 
-    def aic(self, X: Any, lengths: Any = None) -> float:
+    def aic(self, X: Any, lengths: Any = None, groups: Any = None) -> float:
         """Akaike's information criterion on X, −2ℓ + 2p; lower is better."""
+        X, lengths = with_lengths(X, lengths, groups)
         return aic(float(self.log_likelihoods(X, lengths=lengths).sum()), self.n_parameters())
 
     def n_parameters(self) -> int:
@@ -432,17 +467,19 @@ class HiddenMarkovModel(DescribedComponents, DensityMixin, Estimator):
         drawn = self.distribution_.sample(state, rng, length=total)
         return self.schema_.decode(drawn.numeric, np.asarray(drawn.codes), self.library_), state
 
-    def factor_graph(self, X: Any, lengths: Any = None) -> FactorGraph:
+    def factor_graph(self, X: Any, lengths: Any = None, groups: Any = None) -> FactorGraph:
         """The states of all rows as a factor graph, with log p(x_t | z_t) as a factor of each.
 
         Variables are z0, z1, …; of several sequences z0.0, z0.1, …, z1.0, ….  Its log-partition
         is log p(x).
         """
+        X, lengths = with_lengths(X, lengths, groups)
         parts, lengths = self._mapped(block_log_emission, X, lengths)
         return self.chain_.factor_graph(np.concatenate(parts), lengths)
 
-    def query(self, X: Any, lengths: Any = None) -> Beliefs:
+    def query(self, X: Any, lengths: Any = None, groups: Any = None) -> Beliefs:
         """The beliefs about the states of ``factor_graph``, as ``predict_proba`` gives them."""
+        X, lengths = with_lengths(X, lengths, groups)
         state = self.predict_proba(X, lengths)
         total = float(self.log_likelihoods(X, lengths=lengths).sum())
         variables = self.chain_.variables(check_lengths(lengths, len(state)))
@@ -450,8 +487,9 @@ class HiddenMarkovModel(DescribedComponents, DensityMixin, Estimator):
         return Beliefs({v.name: v for v in variables}, marginals, {}, total, METHOD)
 
     @naming_columns
-    def most_probable(self, X: Any, lengths: Any = None) -> Configuration:
+    def most_probable(self, X: Any, lengths: Any = None, groups: Any = None) -> Configuration:
         """The most probable states of ``factor_graph``, as ``predict`` gives them."""
+        X, lengths = with_lengths(X, lengths, groups)
         parts, known = self._mapped(block_paths, X, lengths)
         codes = np.concatenate([part.state for part in parts]).tolist()
         return Configuration(

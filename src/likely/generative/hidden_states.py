@@ -30,6 +30,7 @@ from likely.generative.clusters import HiddenLaw, MixtureProblem, components_fro
 from likely.generative.starts import Subset, draw_labels
 from likely.graphical.exact.chain import Chain, ChainBeliefs, ChainPaths
 from likely.inputs.rows import RowsInMemory
+from likely.inputs.tables import own_columns
 from likely.inputs.targets import array_of, check_weight
 from likely.numerics.additive import Additive
 from likely.objectives.components import Components, checked_rows
@@ -230,6 +231,47 @@ def check_lengths(lengths: Any, n_rows: int) -> Codes:
             "to one sequence. Give the number of rows of each sequence."
         )
     return given.astype(np.int64)
+
+
+def with_lengths(X: Any, lengths: Any, groups: Any) -> tuple[Any, Any]:
+    """X without the column of groups, and the lengths of its runs where groups are given."""
+    if groups is None:
+        return X, lengths
+    if lengths is not None:
+        raise InvalidInput(
+            "lengths and groups were given; one of them was expected. groups has the sequence of "
+            "each row, lengths the number of rows of each sequence."
+        )
+    X, groups = own_columns(X, groups)
+    given = np.asarray(array_of(groups))
+    if given.ndim != 1 or not given.size:
+        raise InvalidInput(
+            f"groups has the shape {given.shape}; the sequence of each row was expected, such as "
+            "groups=['a', 'a', 'b'], or the name of a column of a frame."
+        )
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if given.size != n_rows:
+        raise InvalidInput(
+            f"groups has {given.size} entries and X has {n_rows} rows; the sequence of each row "
+            "was expected. Give one for each row."
+        )
+    missing = (given != given) | np.array([each is None for each in given.tolist()])  # NaN, NaT
+    if missing.any():
+        raise InvalidInput(
+            f"groups is missing at row {int(missing.argmax())}; every row must belong to one "
+            "sequence. Leave such rows out, or name their sequence."
+        )
+    starts = np.flatnonzero(np.append(True, given[1:] != given[:-1]))
+    seen: set[Any] = set()
+    for start in starts.tolist():
+        if given[start] in seen:
+            raise InvalidInput(
+                f"The sequence {given[start]!s} of groups goes on at row {start} after rows of "
+                "others; rows of one sequence must follow each other. Sort the rows by sequence, "
+                "and by time within each."
+            )
+        seen.add(given[start])
+    return X, np.diff(np.append(starts, given.size))
 
 
 def refuse_lengths_as_y(y: Any, n_rows: int) -> None:
