@@ -113,9 +113,8 @@ ROUNDING = 1e-8  # of given probabilities, which should sum to 1
 class HiddenMarkovModel(DescribedComponents, DensityMixin, Estimator):
     """A hidden Markov model with any event model, mixed by column, by EM from several starts.
 
-    Rows are in order, and those of one sequence are consecutive: ``lengths`` has the number of rows
-    of each sequence, or ``groups`` names the sequence of each row (an array, or a column of X by
-    its name); without them all rows are one sequence.
+    Rows of a sequence are consecutive: ``lengths`` has how many rows each has, or ``groups`` the
+    sequence of each row (an array, or a column by its name); without them all are one sequence.
 
     Parameters
     ----------
