@@ -15,6 +15,8 @@ from likely.numerics.intervals import Estimate
         (0.72, 0.62, "right for 72 of 100 rows; always saying No is right for 62"),
         (0.7241, 0.7214, "right for 724 of 1,000 rows; always saying No is right for 721"),
         (0.9991, 0.62, "right for 999 of 1,000 rows; always saying No is right for 620"),
+        (1.0, 0.4014, "right for 100 of 100 rows; always saying No is right for 40"),
+        (0.6214, 0.6214, "right for 62 of 100 rows; always saying No is right for 62"),
     ],
 )
 def test_so_many_rows_are_named_that_both_shares_differ_and_no_mistake_is_rounded_away(

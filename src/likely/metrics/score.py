@@ -332,7 +332,11 @@ def right_in_words(accuracy: Estimate | None, always: str | None = None) -> str:
     out_of = next(
         n
         for n in (100, 1000, 10_000)
-        if n == 10_000 or ((round(n * ours) != round(n * theirs)) and round(n * ours) < n)
+        if n == 10_000
+        or (
+            (round(n * ours) != round(n * theirs) or ours == theirs)
+            and (round(n * ours) < n or ours == 1)
+        )
     )
     name = "the most frequent class" if always is None else always
     ours, theirs = round(out_of * ours), round(out_of * theirs)

@@ -311,6 +311,41 @@ def test_reference_a_boosted_gain_that_is_clear_and_worth_it_warns_and_names_col
     assert not evidence_in_run(other, comparisons=[comparison_with(0.3, 0.2)]).missed
 
 
+def tried(p=0.01, *, value=0.2, better="lower"):
+    """A record of two models, of which ``second`` has this p against the best."""
+    against = None if p is None else {"p": p}
+    models = [
+        {"model": "first", "value": 0.1, "against_best": None},
+        {"model": "second", "value": value, "against_best": against},
+    ]
+    return {"metric": "log-loss", "better": better, "best": "first", "models": models}
+
+
+def test_surpassed_a_model_that_was_clearly_better_on_the_same_folds_is_named():
+    run = {"model": "second"}
+    seen = evidence_in_run(run, comparisons=[tried()])
+    assert seen.surpassed == (
+        "In the comparison on these rows first was clearly better than second, with default "
+        "settings: log loss 0.1 after 0.2 (p = 0.010)."
+    )
+    others = [{"models": [{"model": "third"}], "best": "third"}]
+    assert evidence_in_run(run, comparisons=[tried(), *others]).surpassed, "the newest with it"
+    for silent in ([tried(0.06)], [tried(None)], [tried(), tried(0.5)], others, []):
+        assert not evidence_in_run(run, comparisons=silent).surpassed
+    assert not evidence_in_run({"model": "first"}, comparisons=[tried()]).surpassed
+
+
+@pytest.mark.parametrize(
+    ("own", "better", "said"),
+    [(0.3, "lower", True), (0.05, "lower", False), (0.3, "higher", False), (0.05, "higher", True)],
+)
+def test_surpassed_says_nothing_of_a_run_that_is_as_good_with_other_settings(own, better, said):
+    score = Score({"log-loss": Estimate(own, own, own, 1.0)}, Estimate(0.1, 0.0, 0.2, 0.0), 100)
+    run = {"model": "second", "scores": score.to_json()}
+    seen = evidence_in_run(run, comparisons=[tried(better=better)])
+    assert bool(seen.surpassed) is said
+
+
 def test_other_metrics_an_infinite_deviance_of_means_that_are_clearly_better_is_no_reason():
     """A Gaussian of counts has means below 0, where a Poisson deviance does not exist."""
     endless = Estimate(np.inf, np.nan, np.nan, 2.0)

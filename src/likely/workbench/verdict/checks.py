@@ -17,13 +17,14 @@ import numpy as np
 from likely._typing import Array
 from likely.metrics import Score
 from likely.metrics.numbers import Deviance, GammaDeviance, PoissonDeviance, UnitDeviance
-from likely.metrics.score import CONSTANT
+from likely.metrics.score import CONSTANT, title_of
 from likely.numerics.intervals import Estimate, clearly_better
 from likely.output.formatting import (
     LARGEST_FIXED,
     all_listed,
     count,
     number,
+    p_phrase,
     percent,
     quoted,
     short_number,
@@ -64,6 +65,7 @@ class Evidence:
     features: frozenset[str] | None = None  # the columns that the model uses; None: all
     important: tuple[str, ...] = ()  # columns with the largest effects, where they are known
     missed: str = ""  # what a boosted reference says that the model's terms miss
+    surpassed: str = ""  # which model of a comparison is clearly better
 
     @property
     def where(self) -> str:
@@ -118,6 +120,7 @@ def evidence_in_run(
         features=frozenset(run.get("columns") or ()) or None,
         important=() if effects is None else important_columns(effects),
         missed=missed_terms(str(run.get("model")), comparisons),
+        surpassed=better_model(str(run.get("model")), score, comparisons),
     )
 
 
@@ -127,6 +130,30 @@ def missed_terms(model: str, comparisons: Sequence[Mapping[str, Any]]) -> str:
         reference = reference_from_json(each.get("reference"))
         if reference is not None and model in reference.gains:
             return reference.about(model)
+    return ""
+
+
+def better_model(model: str, score: Score | None, comparisons: Sequence[Mapping[str, Any]]) -> str:
+    """That the best model of the newest comparison with this one is clearly better; may be empty.
+
+    Nothing is said where the score of the run itself, whose settings may be others, is as good.
+    """
+    for each in reversed(comparisons):
+        entries = {str(entry["model"]): entry for entry in each.get("models") or ()}
+        if model not in entries:
+            continue
+        ours, best = entries[model], entries[str(each["best"])]
+        against, metric = ours.get("against_best") or {}, str(each["metric"])
+        own = None if score is None else score.estimates.get(metric)
+        sign = 1 if each["better"] == "higher" else -1
+        as_good = own is not None and sign * (own.value - best["value"]) >= 0
+        if as_good or not (against.get("p") or 1.0) < 1 - LEVEL:
+            return ""
+        values = f"{short_number(best['value'])} after {short_number(ours['value'])}"
+        return (
+            f"In the comparison on these rows {best['model']} was clearly better than {model}, "
+            f"with default settings: {title_of(metric)} {values} ({p_phrase(against['p'])})."
+        )
     return ""
 
 

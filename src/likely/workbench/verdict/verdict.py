@@ -488,4 +488,9 @@ RULES: Mapping[str, VerdictRule] = {
     "alone": VerdictRule(
         "note", "a column of the model predicts the target nearly alone (LK405)", _nearly_alone
     ),
+    "surpassed": VerdictRule(
+        "note",
+        "another model of likely compare is clearly better on the same folds (p < 0.05)",
+        lambda evidence: evidence.surpassed,
+    ),
 }
