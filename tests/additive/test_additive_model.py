@@ -253,3 +253,18 @@ def test_the_curve_moves_with_the_units_of_its_column():
     here = lk.AdditiveModel().fit(x, y).predict(x)
     moved = lk.AdditiveModel().fit(1e6 * x - 3e5, y).predict(1e6 * x - 3e5)
     assert_allclose(moved, here, rtol=1e-5, atol=1e-6)
+
+
+def test_the_workbench_moves_the_baseline_of_exposures_by_the_link_of_the_model():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"noise": rng.normal(size=600), "years": rng.uniform(0.05, 3, 600)})
+    frame["claims"] = rng.poisson(0.5 * frame["years"])
+    asked = {"exposure": "years", "kind": "count", "folds": 3, "repeats": 1}
+    found = lk.compare(frame, "claims", ["additive", "constant"], **asked)
+    additive, constant = found["additive"], found["constant"]
+    assert additive.main.baseline == constant.main.baseline
+    assert additive.others["r2"] < constant.others["r2"] + 0.05
+    trained = lk.train(frame, "claims", "additive", exposure="years", kind="count", folds=3)
+    assert not trained.score.better_than_baseline
+    rates = trained.model.predict(frame[["noise"]], exposure=np.ones(600))
+    assert_allclose(rates @ frame["years"], frame["claims"].sum(), rtol=0.02)

@@ -73,13 +73,25 @@ def test_outside_its_values_a_curve_is_constant_and_the_line_goes_on():
     assert_allclose(outside[:, 1:], inside[:, 1:], atol=1e-12)
 
 
+def test_the_tangent_of_a_curve_goes_on_outside_its_values():
+    x = np.random.default_rng(0).gamma(2, 1, 300)
+    made = AdditiveTerms((term(x),)).going_on().columns[0]
+    for end, out in ((made.low, -1.0), (made.high, 1.0)):
+        near, one, two = columns(made, end + out * np.array([-1e-6, 0.0, 2.0]))
+        slope = (one - near) / 1e-6
+        assert_allclose(two, one + 2 * slope, rtol=1e-3, atol=1e-3 * np.abs(slope).max())
+    assert_allclose(columns(made, x), columns(term(x), x), atol=1e-12)
+
+
 def test_a_number_of_a_circle_closes_and_has_no_line():
     hours = np.tile(np.arange(24.0), 20)
     made = term(hours, Smooth(cyclic=24))
     assert not made.has_line
     assert made.n_functions == 22  # cos and sin of 11 waves, beside the 24 values
-    wide = NumberTerm(**{**vars(made), "high": 24.0})
-    assert_allclose(columns(wide, [0.0]), columns(wide, [24.0]), atol=1e-12)
+    assert_allclose(columns(made, [0.0, 1.5]), columns(made, [24.0, -22.5]), atol=1e-12)
+    assert not np.allclose(columns(made, [23.5]), columns(made, [23.0])), (
+        "it goes on within the gap"
+    )
     assert_allclose(columns(made, hours).mean(axis=0), 0.0, atol=1e-12)
 
 
@@ -149,7 +161,9 @@ def test_a_pair_has_the_products_of_its_functions_within_a_budget():
     assert (groups[firsts[:3]] == 0).all()  # the lines share a strength
 
 
-@pytest.mark.parametrize("wrong", [{"k": 3}, {"k": 7.5}, {"k": True}, {"cyclic": -1.0}])
+@pytest.mark.parametrize(
+    "wrong", [{"k": 3}, {"k": 7.5}, {"k": True}, {"cyclic": -1.0}, {"cyclic": True}]
+)
 def test_a_smooth_that_is_none_is_refused(wrong):
     with pytest.raises(InvalidInput, match=r"Smooth\("):
         Smooth(**wrong)

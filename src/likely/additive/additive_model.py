@@ -225,6 +225,11 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
 
     # Answers.
 
+    def offset_link(self) -> str:
+        """The name of the link on whose scale an offset is added."""
+        check_is_fitted(self)
+        return str(self.linear_.offset_link())
+
     def linear_predictor(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """η of each row, within its range unless ``extrapolate="linear"``."""
         X, offset, exposure = own_columns(X, offset, exposure)

@@ -12,7 +12,8 @@ squares:
 
 The last function of each column, which S does not penalise, is penalised like the smoothest one.
 W_q come in order, the smoothest first.  Outside the values of the fit the curve is constant and the
-line goes on.  A number of a circle (hours, months, weekdays) has waves instead:
+line goes on, or the tangent of both (``going_on``).  A number of a circle (hours, months, weekdays)
+has waves instead:
 
     W = cos(2πhx/T)/h², sin(2πhx/T)/h²,  h = 1, 2, …, T/2          the same penalty, closed at T
 
@@ -80,6 +81,11 @@ class Smooth:
     cyclic: float = 0.0
 
     def __post_init__(self) -> None:
+        if isinstance(self.cyclic, bool):
+            raise InvalidInput(
+                f"Smooth(cyclic={self.cyclic}) was given; the period, a number, was expected. Use "
+                "cyclic=24 for hours, for instance."
+            )
         if isinstance(self.k, bool) or int(self.k) != self.k or self.k < FEWEST_VALUES:
             raise InvalidInput(
                 f"Smooth(k={self.k!r}) was given; a whole number of splines of at least "
@@ -109,6 +115,7 @@ class NumberTerm:
     line: Array  # (2, q): what of W is a constant and a line of x̃
     period: float = 0.0  # of a circle, whose functions are waves
     has_missing: bool = False
+    tangent: bool = False  # whether the curve goes on outside the values of the fit
 
     def check_saved(self) -> None:
         """Refuse shapes that do not fit together."""
@@ -170,15 +177,29 @@ class NumberTerm:
         """W, (n, q)."""
         if not self.n_functions:
             return np.zeros((len(x), 0))
-        inside = np.clip(np.where(missing, self.centre, x), self.low, self.high)
+        inside = np.where(missing, self.centre, x)
         if self.period:
-            raw = waves(inside, self.period, len(self.turn))
+            raw = waves(np.mod(inside, self.period), self.period, len(self.turn))
         else:
+            inside = np.clip(inside, self.low, self.high)
             raw = splines(half_ranks(inside, self.grid, self.rank), len(self.turn))
         found = raw @ self.turn
         found -= np.column_stack([np.ones(len(x)), self._straight(inside, missing)]) @ self.line
+        if self.tangent and not self.period:
+            low, high = self._slopes()
+            beyond = np.where(missing, 0.0, x - inside)[:, None]
+            found += np.minimum(beyond, 0.0) * low + np.maximum(beyond, 0.0) * high
         found[missing] = 0.0
         return found
+
+    def _slopes(self) -> Array:
+        """W′ at the lowest and at the highest value, (2, q): of splines the outermost two rise."""
+        k = len(self.turn)
+        steep = np.zeros((2, k))
+        steep[0, :2] = steep[1, -2:] = CUBIC * (k - CUBIC) * np.array([-1.0, 1.0])
+        ends = self.grid[[0, -1]]
+        speed = (1 / np.ptp(ends) + PchipInterpolator(self.grid, self.rank).derivative()(ends)) / 2
+        return np.asarray((steep * speed[:, None]) @ self.turn - self.line[1] / self.scale)
 
 
 @final
@@ -282,13 +303,24 @@ class AdditiveTerms:
         return np.hstack([np.zeros((len(numeric), 0)), *parts])
 
     def bounded(self, numeric: Array) -> Array:
-        """Numbers within the range of the fit, a tenth of its width added on either side."""
+        """Numbers within the range of the fit, a tenth of its width added on either side.
+
+        Those of a circle are everywhere within it.
+        """
         out = numeric.copy()
         for term in self.columns:
-            if isinstance(term, NumberTerm):
+            if isinstance(term, NumberTerm) and not term.period:
                 beyond = BEYOND * (term.high - term.low)
                 out[:, term.place] = out[:, term.place].clip(term.low - beyond, term.high + beyond)
         return out
+
+    def going_on(self) -> "AdditiveTerms":
+        """The same terms, whose curves go on as tangents outside the values of the fit."""
+        columns = (
+            replace(term, tangent=True) if isinstance(term, NumberTerm) else term
+            for term in self.columns
+        )
+        return replace(self, columns=tuple(columns))
 
     def features_of(self, j: int, numeric: Array, codes: Codes) -> Array:
         """The columns of Φ of one term; of a pair, the products of the functions of its columns."""
@@ -353,6 +385,7 @@ def learn_terms(
         if summary.values.size:
             smooth = choice.of_number(j, summary.values)
             term = number_term(j, place, summary, smooth, has_missing=bool(gaps[place]))
+            _refuse_period(choice.names[j], smooth, summary.values, term)
             found.append(term.smoothest(most))
     for place, j in enumerate(coded):
         size = schema.sizes[place]
@@ -360,6 +393,17 @@ def learn_terms(
         if size + missing > 1:
             found.append(CategoryTerm(j, place, size, missing))
     return AdditiveTerms(tuple(sorted(found, key=lambda term: term.column)))
+
+
+def _refuse_period(name: str, smooth: Smooth | str, values: Array, term: NumberTerm) -> None:
+    """Refuse a period of which all values are at one place, so that there is no circle."""
+    asked = isinstance(smooth, Smooth) and smooth.cyclic
+    if asked and not term.period and len(values) >= FEWEST_VALUES:
+        raise InvalidInput(
+            f"terms[{name!r}]=Smooth(cyclic={asked:g}) was given, and every value of the column is "
+            "at the same place of such a circle; a period longer than the distance of its values "
+            "was expected. Use cyclic=24 for hours, 12 for months, 7 for weekdays."
+        )
 
 
 def period_of(name: str, values: Array) -> int:

@@ -300,8 +300,8 @@ def _opened(request: TrainRequest) -> "Dataset":
 
 
 def _takes(model: ModelEntry, argument: str) -> bool:
-    """Whether its fit takes an argument, for classes or for numbers."""
-    return model.accepts(argument) or model.accepts(argument, "real")
+    """Whether its fit takes an argument, for classes, counts or other numbers."""
+    return model.accepts(argument) or any(model.accepts(argument, k) for k in ("count", "real"))
 
 
 def _refuse_unused(chosen: ModelEntry, data: "Dataset") -> None:

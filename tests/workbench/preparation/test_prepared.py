@@ -12,10 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn import linear_model as sklearn_linear
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -411,3 +415,20 @@ def test_a_file_with_another_value_than_a_preparation_is_refused(other, tmp_path
     likely.save(model, tmp_path / "m.likely")
     with pytest.raises(InvalidFile, match=r"preparation_ is .*expected Preparation"):
         likely.load(tmp_path / "m.likely")
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_a_pipeline_that_passes_columns_through_is_given_a_frame(library):
+    rng = np.random.default_rng(0)
+    columns = {"a": rng.normal(size=90), "t": rng.choice(["u", "v"], 90), "b": rng.random(90) < 0.5}
+    frame = library.DataFrame({**columns, "y": np.where(columns["a"] > 0, "p", "q")})
+    encoder = make_column_transformer((OneHotEncoder(), ["t"]), remainder="passthrough")
+    found = likely.compare(
+        frame,
+        "y",
+        [make_pipeline(encoder, sklearn_linear.LogisticRegression())],
+        folds=3,
+        repeats=1,
+    )
+    assert not found.best.problem
+    assert found.best.others["accuracy"] > 0.9

@@ -19,7 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.data.frames import InMemoryTable, as_table, is_sparse
+from likely.data.frames import InMemoryTable, as_table, frame_of, is_sparse
 from likely.data.word_table import WordTable
 from likely.errors import InvalidInput
 from likely.explanations.any_model import explained, sampled_explanation, with_cells
@@ -218,7 +218,7 @@ class Prepared(Estimator):
                 name: rows_at(column, rows) for name, column in given_only(arguments).items()
             }
             weight = weight[rows]
-        table, preparation = given.native, None
+        table, preparation = _for_pipelines(given.native), None
         if not is_sparse(table) and not chooses_columns(self.model):
             columns = self._columns(given)
             preparation = learn(columns, weight, needs, self.words)
@@ -475,7 +475,7 @@ class Prepared(Estimator):
 
     def _prepared_table(self, preparation: Preparation | None, table: InMemoryTable) -> Any:
         if preparation is None:
-            return table.native
+            return _for_pipelines(table.native)
         if is_sparse(table.native):
             table = as_table(table.native.toarray())  # the fit had the columns one by one
         return readable_by(self.model, preparation.table(self._columns(table)))
@@ -495,6 +495,16 @@ class Prepared(Estimator):
             tags.input_tags, allow_nan=imputes or tags.input_tags.allow_nan, string=True
         )
         return tags
+
+
+def _for_pipelines(native: Any) -> Any:
+    """Rows of Arrow, which scikit-learn's column transformers cannot put together, as a frame."""
+    import pyarrow as pa
+
+    if not isinstance(native, pa.Table):
+        return native
+    found = frame_of(native, "pandas")
+    return frame_of(native, "polars") if found is native else found
 
 
 def _refuse_no_estimator(model: Any) -> None:
