@@ -81,17 +81,12 @@ class Smooth:
     cyclic: float = 0.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.cyclic, bool):
-            raise InvalidInput(
-                f"Smooth(cyclic={self.cyclic}) was given; the period, a number, was expected. Use "
-                "cyclic=24 for hours, for instance."
-            )
         if isinstance(self.k, bool) or int(self.k) != self.k or self.k < FEWEST_VALUES:
             raise InvalidInput(
                 f"Smooth(k={self.k!r}) was given; a whole number of splines of at least "
                 f"{FEWEST_VALUES} was expected. Use k=20, or 'linear' in place of a Smooth."
             )
-        if not 0 <= self.cyclic < np.inf:
+        if isinstance(self.cyclic, bool) or not 0 <= self.cyclic < np.inf:
             raise InvalidInput(
                 f"Smooth(cyclic={self.cyclic!r}) was given; a period above 0 was expected. Use "
                 "cyclic=24 for hours, for instance."
@@ -303,10 +298,7 @@ class AdditiveTerms:
         return np.hstack([np.zeros((len(numeric), 0)), *parts])
 
     def bounded(self, numeric: Array) -> Array:
-        """Numbers within the range of the fit, a tenth of its width added on either side.
-
-        Those of a circle are everywhere within it.
-        """
+        """Numbers within the range of the fit and a tenth of its width; of circles as they are."""
         out = numeric.copy()
         for term in self.columns:
             if isinstance(term, NumberTerm) and not term.period:
