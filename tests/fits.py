@@ -273,6 +273,7 @@ FITS = {
     "glm-gaussian": Fit(glm("gaussian"), amounts),
     "glm-poisson": Fit(glm("poisson"), events),
     "glm-gamma": Fit(glm("gamma", "log", l2=0.5), waits),
+    "glm-log-normal": Fit(glm("log-normal", l2=0.5), waits),
     "glm-elastic": Fit(glm("poisson", l1=2.0, l2=1.0), events),
     "glm-sparse": Fit(glm("poisson", l2=1.0), sparse_events),
     "glm-mixed": Fit(glm(likelihoods.NegativeBinomial(0.5), links.Log()), described_events),

@@ -30,6 +30,7 @@ DRAWS = {
     "negative-binomial": lambda eta, rng: rng.negative_binomial(3, 3 / (3 + np.exp(eta))),
     "gamma": lambda eta, rng: rng.gamma(4, np.exp(eta) / 4),
     "inverse-gaussian": lambda eta, rng: rng.wald(np.exp(eta), 4 * np.exp(eta)),
+    "log-normal": lambda eta, rng: rng.lognormal(eta, 0.5),
     "tweedie": lambda eta, rng: rng.gamma(2, np.exp(eta) / 2) * (rng.random(len(eta)) < 0.8),
     "bernoulli": lambda eta, rng: (rng.random(len(eta)) < 1 / (1 + np.exp(1 - 2 * eta))) * 1,
 }
@@ -63,7 +64,7 @@ def test_bands_cover_the_curve_as_often_as_they_say():
     assert 0.9 < np.mean(inside) < 0.99
 
 
-@pytest.mark.parametrize("response", ["gaussian", "gamma", "negative-binomial"])
+@pytest.mark.parametrize("response", ["gaussian", "gamma", "log-normal", "negative-binomial"])
 def test_intervals_of_a_new_response_cover_it(response):
     frame, eta, rng = table(1, 2000)
     y = DRAWS[response](eta, rng)

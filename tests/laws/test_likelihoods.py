@@ -14,6 +14,7 @@ from likely.likelihoods import (
     RESPONSES,
     Bernoulli,
     Composition,
+    LogNormal,
     NegativeBinomial,
     Tweedie,
     fits,
@@ -23,6 +24,8 @@ from likely.links import LINKS, Power
 
 FAMILIES = {
     **RESPONSES,
+    "log-normal": LogNormal(0.5),
+    "log-normal(0.25)": LogNormal(0.25),
     "negative-binomial": NegativeBinomial(1.0),
     "negative-binomial(0.3)": NegativeBinomial(0.3),
     "tweedie(1.2)": Tweedie(1.2),
@@ -43,6 +46,8 @@ CANONICAL = {
 }
 COUNTS = ("poisson", "negative-binomial")
 every_response = pytest.mark.parametrize("response", FAMILIES.values(), ids=FAMILIES)
+EXPONENTIAL = {name: each for name, each in FAMILIES.items() if each.exponential_family}
+every_exponential = pytest.mark.parametrize("response", EXPONENTIAL.values(), ids=EXPONENTIAL)
 every_pair = pytest.mark.parametrize("likelihood", PAIRS.values(), ids=PAIRS)
 FUSED = {name: pair for name, pair in PAIRS.items() if not isinstance(pair, Composition)}
 fused_pair = pytest.mark.parametrize("likelihood", FUSED.values(), ids=FUSED)
@@ -187,6 +192,18 @@ def test_sampled_moments_match(response, dispersion):
 
 @every_response
 @given(seed=seeds)
+def test_deviance_is_twice_what_is_lost_against_the_best_mean(response, seed):
+    likelihood = likelihood_of(response)
+    y, eta = some_data(likelihood, seed)
+    mean, other = likelihood.mean(eta), likelihood.mean(eta) * 0.8 + 0.1
+    deviance, log_prob = response.deviance, response.log_prob
+    assert (deviance(y, mean) >= -1e-12).all()
+    lost = log_prob(y, mean) - log_prob(y, other)
+    assert_allclose(deviance(y, other) - deviance(y, mean), 2 * lost, rtol=1e-8, atol=1e-8)
+
+
+@every_exponential
+@given(seed=seeds)
 def test_deviance_is_zero_at_the_mean_and_twice_the_loss_elsewhere(response, seed):
     likelihood = likelihood_of(response)
     y, eta = some_data(likelihood, seed)
@@ -198,7 +215,7 @@ def test_deviance_is_zero_at_the_mean_and_twice_the_loss_elsewhere(response, see
     assert_allclose(response.deviance(mean, mean * 0.8 + 0.1), 2 * lost, rtol=1e-9, atol=1e-9)
 
 
-@every_response
+@every_exponential
 def test_a_weight_is_an_inverse_dispersion(response):
     """n times the loss of a mean of n, but for what has no μ."""
     mean, y = some_means(response), np.full(2, 0.5)

@@ -9,6 +9,7 @@ from likely.likelihoods import (
     Gamma,
     Gaussian,
     InverseGaussian,
+    LogNormal,
     NegativeBinomial,
     Poisson,
     Tweedie,
@@ -18,7 +19,7 @@ from likely.likelihoods.predictive import PredictiveFamily
 WHOLE = np.arange(0.0, 400.0)
 CONTINUOUS = {
     name: response
-    for name, response in RESPONSES.items()
+    for name, response in {**RESPONSES, "log-normal": LogNormal(0.3)}.items()
     if response.target_kind != "count" and not response.has_trials
 }
 COUNTS = {"poisson": Poisson(), "negative-binomial": NegativeBinomial(0.5)}
@@ -50,7 +51,13 @@ def test_a_mass_is_the_difference_of_the_distribution_function(response):
 @pytest.mark.parametrize("y", [0.0, 5.0, 3e3, 1e6])
 @pytest.mark.parametrize(
     ("response", "dispersion"),
-    [(Gaussian(), 4.0), (Gamma(), 0.1), (InverseGaussian(), 0.01), (Tweedie(1.5), 2.0)],
+    [
+        (Gaussian(), 4.0),
+        (Gamma(), 0.1),
+        (InverseGaussian(), 0.01),
+        (Tweedie(1.5), 2.0),
+        (LogNormal(0.3), 1.0),
+    ],
     ids=lambda one: getattr(one, "name", one),
 )
 def test_far_in_a_tail_a_mass_is_finite_and_falls(response, dispersion, y):

@@ -10,6 +10,7 @@ from likely.likelihoods import (
     RESPONSES,
     Composition,
     Gamma,
+    LogNormal,
     NegativeBinomial,
     fitting_links,
     likelihood_of,
@@ -29,6 +30,7 @@ POSITIVE, COUNTS = np.array([0.2, 1.5, 4.0]), np.array([0.0, 2.0, 7.0])
         ("exponential", "inverse"),
         ("gamma", "inverse"),
         ("inverse-gaussian", "inverse-squared"),
+        ("log-normal", "log"),
         ("negative-binomial", "log"),
         ("tweedie", "log"),
     ],
@@ -87,9 +89,10 @@ def test_log_prob_with_a_dispersion_agrees_with_scipy(name, y, theirs):
     [
         (RESPONSES["poisson"], COUNTS, stats.poisson(MEAN).logpmf),
         (RESPONSES["exponential"], POSITIVE, stats.expon(scale=MEAN).logpdf),
+        (LogNormal(0.8), POSITIVE, stats.lognorm(0.8, scale=MEAN * np.exp(-0.32)).logpdf),
         (NegativeBinomial(0.4), COUNTS, stats.nbinom(2.5, 1 / (1 + 0.4 * MEAN)).logpmf),
     ],
-    ids=["poisson", "exponential", "negative-binomial"],
+    ids=["poisson", "exponential", "log-normal", "negative-binomial"],
 )
 def test_log_prob_at_dispersion_one_agrees_with_scipy(response, y, theirs):
     assert_allclose(response.log_prob(y, MEAN), theirs(y), rtol=1e-12)
@@ -131,3 +134,27 @@ def test_what_is_neither_a_part_nor_a_name_is_refused_with_the_names():
         likelihood_of("poisson", {})
     with pytest.raises(InvalidInput, match=r"The response is '3', a int; expected a Resp.*gamma"):
         likelihood_of(3)
+
+
+@pytest.mark.parametrize("sigma", [0.0, -1.0, np.inf, "half"])
+def test_a_sigma_that_is_not_positive_is_refused_with_advice(sigma):
+    with pytest.raises(InvalidInput, match=r"sigma above 0, or 'estimate'; found .*LogNormal"):
+        LogNormal(sigma)
+
+
+def test_a_log_normal_is_named_with_its_sigma_and_as_others_write_it():
+    assert likelihood_of("log_normal(0.5)").response == LogNormal(0.5)
+    assert likelihood_of("lognormal").response == LogNormal()
+    assert not LogNormal().shape_is_known
+    with pytest.raises(InvalidInput, match=r"no sigma yet.*LogNormal\(0.5\)"):
+        LogNormal().variance(MEAN)
+
+
+def test_sigma_around_given_means_is_the_likeliest_also_where_it_is_tiny():
+    rng = np.random.default_rng(0)
+    for sigma in (1e-9, 0.5, 3.0):
+        y = rng.lognormal(0.0, sigma, 50)
+        weight, mean = rng.uniform(0.5, 2, 50), np.exp(np.full(50, 0.3 * sigma))
+        found = LogNormal.around(y, mean, weight).sigma
+        values = [weight @ LogNormal(s * found).log_prob(y, mean) for s in (0.999, 1, 1.001)]
+        assert values[1] >= max(values)

@@ -6,17 +6,18 @@ from numpy.testing import assert_allclose
 
 import likely
 from likely.errors import InvalidInput, UnknownName
-from likely.likelihoods import NegativeBinomial
+from likely.likelihoods import LogNormal, NegativeBinomial
 from likely.likelihoods.responses import RESPONSES, likelihood_of
 
 TIGHT = 1e-14
+SHAPES = {"log-normal": LogNormal(0.5), "negative-binomial": NegativeBinomial(1.0)}
 
 
 def data(response="poisson", link=None, seed=0, n=200):
     rng = np.random.default_rng(seed)
     likelihood = likelihood_of(response, link)
     if not likelihood.response.shape_is_known:
-        likelihood = likelihood_of(NegativeBinomial(1.0), link)
+        likelihood = likelihood_of(SHAPES[likelihood.response.name], link)
     X = rng.uniform(-1, 1, (n, 3))
     dispersion = 1.0 if likelihood.response.dispersion_is_known else 0.2
     return X, likelihood.sample(X @ np.array([0.4, -0.3, 0.1]) + 1.2, rng, dispersion)
@@ -71,7 +72,7 @@ def test_a_predictor_that_the_link_does_not_allow_is_stepped_back_from():
     assert (np.diff(model.solution_.trace) <= 0).all()
 
 
-@pytest.mark.parametrize("name", RESPONSES)
+@pytest.mark.parametrize("name", [name for name in RESPONSES if name != "log-normal"])
 def test_what_a_fitted_model_answers_hangs_together(name):
     X, y = data(name, "log" if name not in ("gaussian", "bernoulli") else None)
     link = None if name in ("gaussian", "bernoulli") else "log"

@@ -124,7 +124,7 @@ def test_the_null_model_of_counts_with_exposure_is_total_over_total(seed):
     assert_allclose(null_model(likelihood, fit, blocks, Serial()).nll, expected)
 
 
-@pytest.mark.parametrize("name", RESPONSES)
+@pytest.mark.parametrize("name", [name for name in RESPONSES if name != "log-normal"])
 def test_the_null_model_without_an_offset_is_the_mean(name):
     likelihood = likelihood_of("negative-binomial(1)" if name == "negative-binomial" else name)
     rng = np.random.default_rng(0)

@@ -5,11 +5,14 @@
 Outside the rows of the fit curves tell nothing.  With ``extrapolate="bounded"`` each number is kept
 within its range in the fit, a tenth of its width added on either side, and so is the linear
 predictor, whose mean is then kept within the range of y: widened likewise where the link is the
-identity, and at most the largest y elsewhere.  ``n_bounded`` counts the rows that this changed.
+identity, and at most the largest y elsewhere (of a log-normal the median is).  ``n_bounded`` counts
+the rows that this changed.
 
 A negative binomial's means are those of a quasi-Poisson fit, whose dispersion is estimated inside
 REML, and α is estimated afterwards at these means: the weights of a negative binomial flatten where
 the mean is large, so that few rows would steer its tail.
+
+A log-normal whose σ is estimated is a Gaussian model of ln y, with σ²/2 added to its predictor.
 """
 
 from functools import partial
@@ -39,20 +42,24 @@ from likely.data.layouts.intercept import Intercept
 from likely.data.schema import Schema
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, refuse_against
+from likely.fitting.framing import refuse_extreme_responses
+from likely.fitting.predictor import OF_LOGARITHMS, estimates_sigma, logarithms
 from likely.inputs.estimators import Estimator, columns_named, feature_names, generator
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, refuse_without_offset
 from likely.inputs.tables import own_columns
 from likely.inputs.targets import check_offset, check_response, check_weight
 from likely.likelihoods.base import Likelihood, Response
+from likely.likelihoods.log_normal import LogNormal
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.poisson import Poisson
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
 from likely.likelihoods.responses import likelihood_of, response_named
 from likely.linear.fit import LinearRows
-from likely.linear.glm import GLM, constant_mean
+from likely.linear.glm import GLM
 from likely.linear.response_predictions import (
     check_exposure,
     check_interval_of,
+    constant_mean,
     mean_within,
     response_interval,
 )
@@ -101,7 +108,7 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
     strength_ : array
         λ of each group of functions.
     dispersion_ : float
-        φ, estimated for every response but those of 0 and 1.
+        φ, estimated for every response but those of 0 and 1; of a log-normal σ², of ln y.
     deviance_explained_ : float
         The share of the deviance of the constant that the model explains.
     linear_ : GLM
@@ -119,7 +126,7 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
 
     saved: ClassVar = TERMS | Saved(
         {"eta_range_": Numbers(Array, "not NaN")},
-        {"alpha_": Numbers(float, "not negative")},
+        {"alpha_": Numbers(float, "not negative"), "sigma_": Numbers(float, "not negative")},
     )
 
     def __init__(
@@ -171,12 +178,20 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         rows = encoded(checked, wishes, names)
         estimates_alpha = isinstance(wanted.response, NegativeBinomial)
         searched = Poisson().with_link(wanted.link) if estimates_alpha else wanted
+        amounts, logged = rows, estimates_sigma(wanted)
+        if logged:
+            refuse_extreme_responses(rows.blocks)
+            searched, rows = OF_LOGARITHMS, rows._replace(blocks=logarithms(rows.blocks))
         linear = GLM(searched.response, searched.link, standard_errors=None, executor=self.executor)
         with columns_named(self):
             found = fit_terms(self, linear, rows, wishes, names, likelihood=searched)
         self._store_terms(found, linear, rows.library)
+        if "sigma_" in vars(self):  # of an earlier fit
+            del self.sigma_
+        if logged:
+            self._store_amounts(rows)
         with rows.executor.session():
-            self._store_goodness(wanted, rows._replace(blocks=phi_blocks(rows, found.terms)))
+            self._store_goodness(wanted, amounts._replace(blocks=phi_blocks(amounts, found.terms)))
         return self
 
     def _likelihood(self) -> Likelihood:
@@ -184,6 +199,13 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         response = likelihood_of(self.response).response
         usual = response.canonical in ("inverse", "inverse-squared")
         return likelihood_of(self.response, "log" if usual and self.link is None else self.link)
+
+    def _store_amounts(self, logarithms: EncodedRows[Schema]) -> None:
+        """The model of y, of that of ln y; the intercept has the variance of σ̂²/2 too."""
+        linear = self.linear_.of_amounts(type(self).__name__, logarithms)
+        left = max(self.n_rows_ - float(self.edf_.sum()) - 1, 1.0)
+        self.sigma_ = linear.sigma_
+        self.covariance_[0, -1, -1] += self.sigma_**4 / (2 * left)
 
     def _store_goodness(self, wanted: Likelihood, rows: EncodedRows[Schema]) -> None:
         """α at the means of the fit, the range of the predictor, and how well rows are fitted."""
@@ -208,6 +230,8 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
             ends = extremes.least - wider, extremes.most + wider
         else:  # a smallest mean that is 0 has no finite predictor
             most = float(likelihood.eta_of_mean(np.asarray(extremes.most)))
+            if isinstance(likelihood.response, LogNormal):  # of medians: a mean may be far above
+                most += likelihood.response.log_variance / 2
             rising = float(likelihood.mean(np.asarray(1.0))) > float(
                 likelihood.mean(np.asarray(0.5))
             )
@@ -315,7 +339,8 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
     ) -> float:
         """Twice the log-likelihood of the saturated model minus that of the model."""
         y, mean, weight = self._with_means(X, y, sample_weight, offset, exposure)
-        return float(np.dot(weight, self.linear_.likelihood_.response.deviance(y, mean)))
+        each = self.linear_.likelihood_.response.deviance(y, mean)
+        return float(self.linear_.deviance_unit * np.dot(weight, each))
 
     def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """log p(y_i | x_i) of each row, with all its terms."""

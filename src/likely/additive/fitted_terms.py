@@ -308,13 +308,15 @@ class FittedTerms(ABC):
             ranked=False,
         )
         total = float(self.edf_.sum()) + len(self._base())
-        facts = (
+        facts: tuple[Fact, ...] = (
             Fact("n", "rows", self.n_rows_, f"{self.n_rows_:,.0f}"),
             Fact("edf", "effective coefficients", total),
             Fact("deviance_explained", "deviance explained", self.deviance_explained_,
                  f"{self.deviance_explained_:.1%}"),
             Fact("dispersion", "dispersion", self.dispersion_),
         )  # fmt: skip
+        if "sigma_" in vars(self):
+            facts = (*facts, Fact("sigma", "sigma of ln y", vars(self)["sigma_"]))
         title = f"{type(self).__name__}: {self._described()}, {count(len(tests), 'term')}"
         return Description(title, fit=facts, tables=(table,), notes=self._notes())
 

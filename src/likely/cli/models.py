@@ -24,6 +24,7 @@ from likely.workbench.models.model_entry import (
     InnerModel,
     ModelEntry,
     bag_of,
+    refuse_short_name,
     split_settings,
     word_defaults,
 )
@@ -31,7 +32,6 @@ from likely.workbench.models.registry import (
     BASELINE,
     MODELS,
     entry_for,
-    refuse_short_name,
     trainable,
 )
 

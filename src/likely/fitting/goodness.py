@@ -46,6 +46,7 @@ from likely.errors import InvalidInput
 from likely.output.formatting import number, p_phrase
 
 DISCRETE = ("bernoulli", "poisson", "negative-binomial", "classes")
+SQUARES = ("gaussian", "log-normal")  # whose deviance is of squares, of y or of its logarithm
 ROUNDING = 1e-7  # relative to η: squares and deviances of (1e-7)² are rounding
 CLEARLY = 0.05  # p-value of χ² above which overdispersion may be chance
 PERFECT = 1e-24  # of the mean square of η: what rounding leaves of squared residuals
@@ -146,7 +147,7 @@ class GoodnessOfFit(ABC):
 
         nan where the null model leaves no deviance but rounding, as for a constant y.
         """
-        unit = self.largest_eta if self.response == "gaussian" else 1.0
+        unit = self.largest_eta if self.response in SQUARES else 1.0
         unit *= ROUNDING
         least = self.n * (unit * unit) if unit == unit else 0.0  # ** 2 raises where it overflows
         least = self.n * SURE if self.response in DISCRETE else least
@@ -203,8 +204,8 @@ class GoodnessOfFit(ABC):
 
     @property
     def is_perfect(self) -> bool:
-        """Whether the residuals of a Gaussian response are no more than rounding."""
-        if self.response != "gaussian":
+        """Whether the residuals of y, or of its logarithm, are no more than rounding."""
+        if self.response not in SQUARES:
             return False
         unit = max(self.largest_eta, 1e-300)
         return self.deviance <= PERFECT * self.n * (unit * unit)  # ** 2 raises where it overflows

@@ -3,19 +3,34 @@
     θ̂ = argmin Σ_i w_i nll(y_i, b + x_iᵀβ + o_i) + Σ_j λ_j|β_j| + ½ Σ_j κ_j β_j²
 
 The likelihood sees y and η, the design x, and the penalty one strength for each parameter.
+
+A log-normal whose σ is estimated is least squares on the logarithms of y:
+
+    ln y = b + xᵀβ + o + ε,   ε ~ N(0, σ²)        E[y | x] = exp(b + σ²/2 + xᵀβ + o)
+    σ̂² = RSS/(n − p)                              log p(y) = log N(ln y; b + xᵀβ + o, σ²) − ln y
+
+The intercept of a Gaussian model of ln y is moved by σ̂²/2.  b̂ and σ̂² are independent, so that its
+variance is then var(b̂) + σ̂⁴/2(n − p).
+
+References
+----------
+Zhou & Gao (1997), Confidence intervals for the log-normal mean, Statistics in Medicine 16 (Cox's
+method).
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from math import isfinite
+from math import isfinite, sqrt
 from typing import Any, final
 
 import numpy as np
 
 from likely._typing import Array
-from likely.data.block import ArrayBlocks, Block, Blocks, checked
+from likely.compute.executor import Executor
+from likely.data.block import ArrayBlocks, Block, Blocks, MappedBlocks, checked
 from likely.distributions.base import NamedForm
+from likely.errors import InvalidInput
 from likely.fitting.covariance import Dispersion, estimated_dispersion, infer
 from likely.fitting.divergence import Divergence, separated_directions
 from likely.fitting.driver import Begun, DesignRows, End, FitSettings, Specification
@@ -37,16 +52,23 @@ from likely.fitting.framing import (
 from likely.fitting.inference import Inference
 from likely.fitting.problem import Problem, linear_problem
 from likely.likelihoods.base import Likelihood
+from likely.likelihoods.gaussian import Gaussian
+from likely.likelihoods.log_normal import LEAST_SIGMA, LogNormal
+from likely.links import Log
 from likely.objectives.inference import (
     NullTotals,
     block_null,
     block_null_at,
+    gaussian_log_likelihood,
     has_constant_variance,
 )
-from likely.objectives.linear import Packing
+from likely.objectives.linear import Packing, Total, weighted_sum
 from likely.penalties.base import Penalty
 from likely.solvers.choice import hessian_at
 from likely.solvers.search_problem import Found
+
+OF_LOGARITHMS = Gaussian().likelihood()
+LARGEST_SQUARE = 700.0  # σ² beyond which e^{σ²}, the square of E[y] over the median, overflows
 
 
 @final
@@ -203,3 +225,86 @@ def _mean_offset(data: Framed) -> float:
     if blocks[0].offset is None:
         return 0.0
     return float(np.mean(np.concatenate([np.asarray(block.offset) for block in blocks])))
+
+
+def estimates_sigma(likelihood: Likelihood, *, intercept: bool = True) -> bool:
+    """Whether this is a log-normal whose σ is to be estimated: with the log and an intercept."""
+    response = likelihood.response
+    if not isinstance(response, LogNormal) or response.shape_is_known:
+        return False
+    if not isinstance(likelihood.link, Log):
+        raise InvalidInput(
+            f"The link {likelihood.link.name!r} was given with a log-normal response whose sigma "
+            "is estimated, which needs the log link. Leave the link out, or give sigma: "
+            "LogNormal(0.5)."
+        )
+    if not intercept:
+        raise InvalidInput(
+            "fit_intercept=False was given with a log-normal response whose sigma is estimated; "
+            "ln E[y] then has the constant sigma²/2 in any case. Use fit_intercept=True, give "
+            "sigma: LogNormal(0.5), or fit LinearRegression(fit_intercept=False) to ln y."
+        )
+    return True
+
+
+def logarithms(blocks: Blocks) -> Blocks:
+    """The blocks with ln y for y, which is above 0: checked now for arrays, else while reading."""
+    if isinstance(blocks, ArrayBlocks):
+        LogNormal().check(blocks.target)
+        return replace(blocks, y=np.log(blocks.target))
+    valid = checked(blocks, partial(_check_responses, LogNormal().likelihood()))
+    return MappedBlocks(valid, _logarithms, blocks.n_features)
+
+
+def _logarithms(block: Block) -> Block:
+    return replace(block, y=np.log(block.target))
+
+
+def estimated_sigma(square: float, name: str) -> float:
+    """σ̂ from its square; refused where nothing is left to estimate it by, or where it is huge."""
+    if not isfinite(square):
+        raise InvalidInput(
+            f"{name}: sigma of a log-normal response was to be estimated from as many rows as "
+            "coefficients, or fewer; the mean of y depends on it. Give more rows or fewer columns, "
+            "or sigma: LogNormal(0.5)."
+        )
+    if square > LARGEST_SQUARE:
+        raise InvalidInput(
+            f"{name}: the logarithms of y have a standard deviation of {sqrt(square):.3g} around "
+            "the fit; the mean of such a log-normal is e^(sigma²/2) times its median, which is too "
+            "large for double precision. Fit LinearRegression to ln y, or check the units of y."
+        )
+    return max(sqrt(square), LEAST_SIGMA)
+
+
+def inference_of_amounts(
+    found: Inference, sigma: float, blocks: Blocks, executor: Executor
+) -> Inference:
+    """The inference of y, from that of ln y, whose blocks are given.
+
+    Deviances stay sums of squares of ln y.
+    """
+    theta, moved = found.theta.copy(), np.zeros((found.theta.size, 1))
+    theta[-1] += sigma**2 / 2
+    if found.df_residual > 0:
+        moved[-1] = sigma**2 / sqrt(2 * found.df_residual)
+    jacobian = float(executor.sum(_block_total, blocks).value)
+
+    def log_likelihood(deviance: float) -> float:
+        least = found.n * LEAST_SIGMA**2
+        return gaussian_log_likelihood(found.n, max(deviance, least)) - jacobian
+
+    return replace(
+        found,
+        theta=theta,
+        covariance=found.covariance + moved @ moved.T,
+        root=None if found.root is None else np.hstack([found.root, moved]),
+        log_likelihood=log_likelihood(found.deviance),
+        null_log_likelihood=log_likelihood(found.null_deviance),
+        response=LogNormal.name,
+    )
+
+
+def _block_total(block: Block) -> Total:
+    """Σ w ln y."""
+    return Total(weighted_sum(block.weight, block.target))

@@ -21,7 +21,7 @@ Agresti, Categorical Data Analysis, 3rd ed., §5.1, §6.6 and §9.2.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from math import isfinite, isnan, nan
+from math import isfinite, isnan, nan, sqrt
 from typing import TYPE_CHECKING, Any
 
 from likely.fitting.goodness import WITH_MEAN_SQUARES
@@ -147,6 +147,18 @@ def _poisson(summary: "Summary") -> str | None:
     )
 
 
+def _log_normal(summary: "Summary") -> str | None:
+    fit = summary.inference
+    if fit.response != "log-normal" or fit.dispersion_is_known:
+        return None
+    half = short_number(fit.dispersion / 2)
+    return (
+        "deviances and standard errors are those of least squares on ln y; the intercept, and its "
+        f"standard error, have sigma²/2 = {half} added, so that exp(η) is the mean of y, not its "
+        "median."
+    )
+
+
 def _rates(summary: "Summary") -> str | None:
     if not summary.rates():
         return None
@@ -172,6 +184,7 @@ RULES: tuple[Callable[["Summary"], str | None], ...] = (
     _leverage,
     _excluded,
     _poisson,
+    _log_normal,
     lambda summary: PERFECT if summary.inference.is_perfect else None,
     _rates,
     lambda summary: SATURATED if isnan(summary.inference.dispersion) else None,
@@ -200,6 +213,9 @@ def facts_of(fit: Inference, penalty: str = "") -> Iterator[Fact]:
         yield Fact(key, name, value, fixed(value, 3) if isfinite(value) else DASH)
     dispersion = f"{short_number(fit.dispersion)}{known}"
     yield Fact("dispersion", "dispersion", fit.dispersion, dispersion)
+    if fit.response == "log-normal" and not fit.dispersion_is_known:
+        sigma = sqrt(fit.dispersion)
+        yield Fact("sigma", "sigma of ln y", sigma, short_number(sigma))
     yield from _alpha_facts(fit)
     yield from _measures(fit)
     yield from _overall_test(fit)

@@ -6,6 +6,7 @@ from likely.likelihoods.categorical import Categorical, CurvatureBlocks
 from likely.likelihoods.gamma import Exponential, Gamma
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.inverse_gaussian import InverseGaussian
+from likely.likelihoods.log_normal import LogNormal
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.ordinal import (
     Ordinal,
@@ -35,6 +36,7 @@ __all__ = [
     "Gaussian",
     "InverseGaussian",
     "Likelihood",
+    "LogNormal",
     "NegativeBinomial",
     "Ordinal",
     "OrdinalDerivatives",

@@ -42,6 +42,8 @@ class Response(ABC):
 
     target_kind: ClassVar[TargetKind] = "real"  # what the numbers of a column are, if it suits them
     has_trials: ClassVar[bool] = False  # whether y may be a proportion, with trials for its weight
+    exponential_family: ClassVar[bool] = True  # whether ȳ is the likeliest constant, and y itself μ
+    shape: ClassVar[str] = ""  # a parameter other than mean and dispersion that a fit may estimate
 
     @property
     @abstractmethod
@@ -85,7 +87,15 @@ class Response(ABC):
 
     @abstractmethod
     def deviance(self, y: Array, mean: Array) -> Array:
-        """Twice the log-likelihood at μ = y minus that at μ, at dispersion 1; per example."""
+        """Twice the log-likelihood at the best μ minus that at μ, at dispersion 1; per example.
+
+        The best μ is y in an exponential family.
+        """
+
+    def slopes(self, y: Array, mean: Array, mean_slope: Array) -> tuple[Array, Array]:
+        """nll′ and E[nll″] in η, where dμ/dη is ``mean_slope``."""
+        pull = mean_slope / self.variance(mean)
+        return (mean - y) * pull, mean_slope * pull
 
     @abstractmethod
     def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
@@ -209,12 +219,12 @@ class Composition(Likelihood):
 
     def derivatives(self, y: Array, eta: Array) -> tuple[Array, Array, Array]:
         valid, eta = self._valid(eta)
-        mean, mean_slope = self._inside(eta), self.link.slope(eta)
-        pull = mean_slope / self.response.variance(mean)
+        mean = self._inside(eta)
+        slope, curvature = self.response.slopes(y, mean, self.link.slope(eta))
         return (
             np.where(valid, self.response.nll(y, mean), np.inf)[()],
-            np.where(valid, (mean - y) * pull, 0.0)[()],
-            np.where(valid, mean_slope * pull, 0.0)[()],
+            np.where(valid, slope, 0.0)[()],
+            np.where(valid, curvature, 0.0)[()],
         )
 
     def _valid(self, eta: Array) -> tuple[Array, Array]:

@@ -57,6 +57,7 @@ class NegativeBinomial(Response):
     means = Interval(0, inf)
     canonical = "log"
     dispersion_is_known = True
+    shape = "alpha"
 
     def __post_init__(self) -> None:
         if self.alpha == "estimate":

@@ -10,6 +10,7 @@ from likely.likelihoods.bernoulli import Bernoulli
 from likely.likelihoods.gamma import Exponential, Gamma
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.inverse_gaussian import InverseGaussian
+from likely.likelihoods.log_normal import LogNormal
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.poisson import Poisson
 from likely.likelihoods.tweedie import Tweedie
@@ -25,13 +26,22 @@ RESPONSES: dict[str, Response] = {
         Exponential(),
         Gamma(),
         InverseGaussian(),
+        LogNormal(),
         NegativeBinomial(),
         Tweedie(),
     )
 }
 
-OF_NUMBER = {"negative-binomial": NegativeBinomial, "tweedie": Tweedie}  # as tweedie(1.7)
-ALIASES = {"binomial": "bernoulli", "normal": "gaussian"}  # what others call them
+OF_NUMBER = {  # as tweedie(1.7)
+    "log-normal": LogNormal,
+    "negative-binomial": NegativeBinomial,
+    "tweedie": Tweedie,
+}
+ALIASES = {  # what others call them
+    "binomial": "bernoulli",
+    "lognormal": "log-normal",
+    "normal": "gaussian",
+}
 
 
 def response_named(response: str | Response) -> Response:

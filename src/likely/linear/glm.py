@@ -33,9 +33,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.compute.executor import Executor, Serial
-from likely.data.block import ArrayBlocks, Block, Blocks, redesigned
-from likely.data.layouts.dense import Dense
+from likely.compute.executor import Executor
+from likely.data.block import Block, Blocks, redesigned
 from likely.data.layouts.intercept import Intercept
 from likely.errors import InvalidInput, warn_user
 from likely.fitting.covariance import check_covariance
@@ -43,7 +42,14 @@ from likely.fitting.driver import DesignRows, FitSettings, LinearFit, refuse_if_
 from likely.fitting.edge import EVERYWHERE
 from likely.fitting.framing import Framing
 from likely.fitting.goodness import AlphaEstimate
-from likely.fitting.predictor import OnePredictor
+from likely.fitting.predictor import (
+    OF_LOGARITHMS,
+    OnePredictor,
+    estimated_sigma,
+    estimates_sigma,
+    inference_of_amounts,
+    logarithms,
+)
 from likely.fitting.problem import Problem, linear_problem, with_orthogonal_columns
 from likely.fitting.smoothing import (
     choose_strength,
@@ -55,6 +61,7 @@ from likely.inputs.rows import RowExtras, refuse_without_offset
 from likely.inputs.tables import own_columns
 from likely.inputs.targets import check_offset, check_response, check_weight
 from likely.likelihoods.base import Likelihood, Response
+from likely.likelihoods.log_normal import LEAST_SIGMA, LogNormal
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.poisson import Poisson
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
@@ -74,6 +81,8 @@ from likely.linear.path_penalties import PathModel, PathRows, PathSlopes, likeli
 from likely.linear.response_predictions import (
     check_exposure,
     check_interval_of,
+    constant_mean,
+    interval_of_amounts,
     mean_within,
     refuse_quasi,
     response_interval,
@@ -83,7 +92,6 @@ from likely.linear.response_predictions import (
 from likely.linear.surface import WITH_INTERCEPT, FittedLinear
 from likely.links import Identity, Link
 from likely.objectives.inference import has_constant_variance
-from likely.objectives.linear import LinearObjective
 from likely.objectives.model import ModelObjective, Reduction
 from likely.objectives.overdispersion import (
     AlphaTotals,
@@ -97,15 +105,13 @@ from likely.objectives.overdispersion import (
 )
 from likely.penalties.base import NoPenalty, Penalty
 from likely.solvers.choice import solve
-from likely.solvers.minimise import minimise
-from likely.solvers.newton import Newton
 from likely.solvers.search_problem import Found
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
 from likely.storage.declarations import Numbers, Saved
 
 INNER_TOL = 1e-12  # of the coefficients at each α
-CONSTANT_TOL = 1e-14  # one parameter: exact costs one more step
+SYMBOLS = {"alpha": "α", "sigma": "σ"}  # in a diagram
 
 
 class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
@@ -116,8 +122,9 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
     response : str or Response, default="gaussian"
         The family of y given x: ``gaussian``, ``bernoulli`` (also proportions, with the trials as
         weights), ``poisson``, ``exponential``, ``gamma``, ``inverse_gaussian``,
-        ``negative_binomial`` (α by maximum likelihood), ``tweedie`` (power 1.5), or with a
-        parameter that is given: ``NegativeBinomial(0.5)`` or ``"negative-binomial(0.5)"``,
+        ``log_normal`` (σ by least squares on ln y), ``negative_binomial`` (α by maximum
+        likelihood), ``tweedie`` (power 1.5), or with a parameter that is given:
+        ``NegativeBinomial(0.5)`` or ``"negative-binomial(0.5)"``, ``LogNormal(0.5)``,
         ``Tweedie(1.7)`` or ``"tweedie(1.7)"``.
     link : str or Link, default=None
         Name of the link between the mean and the linear predictor; None is the response's default.
@@ -175,10 +182,13 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
     intercept_ : float
     likelihood_ : Likelihood
         The response and the link; for a negative binomial with the estimated α, and the
-        Poisson where that is 0.
+        Poisson where that is 0; for a log-normal with the estimated σ.
     alpha_ : float
         For a negative binomial whose α was estimated; ``summary()`` has its standard error and
         test.
+    sigma_, ml_sigma_ : float
+        For a log-normal whose σ was estimated: √(RSS/(n − p)) of ln y, which everything uses, and
+        √(RSS/n), at which log-likelihoods are largest.  Deviances are then sums of squares of ln y.
     count_alpha_ : float
         Of a Poisson fit to counts that are clearly overdispersed (Pearson's χ²/df above 1.5, not by
         chance): the α of the negative binomial around the same means; else 0.  Densities of new
@@ -208,7 +218,12 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
             "dispersion_": Numbers(float, "not negative"),
             "ml_dispersion_": Numbers(float, "not negative"),
         },
-        {"alpha_": float | None, "count_alpha_": Numbers(float, "not negative")},
+        {
+            "alpha_": float | None,
+            "count_alpha_": Numbers(float, "not negative"),
+            "sigma_": Numbers(float, "not negative"),
+            "ml_sigma_": Numbers(float, "not negative"),
+        },
     )
 
     path_takes = ("offset", "exposure")
@@ -270,18 +285,24 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
     def fit_opened(self, rows: LinearRows) -> Self:
         """Internal: fit to rows that are checked and cut into blocks: see ``open_linear``."""
         likelihood = likelihood_of(self.response, self.link)
-        if self.stop is not None and not likelihood.response.shape_is_known:
+        response = likelihood.response
+        if self.stop is not None and response.shape == "alpha" and not response.shape_is_known:
             raise InvalidInput(
                 f"stop={self.stop!r} was given with an alpha to be estimated, which needs the "
                 "optimum. Give alpha, as NegativeBinomial(1.0), or leave stop out."
             )
         searched = likelihood
-        if isinstance(likelihood.response, NegativeBinomial):
+        if isinstance(response, NegativeBinomial):
             searched = Poisson().with_link(likelihood.link)  # its dispersion is estimated
+        if estimates_sigma(likelihood, intercept=self.fit_intercept):
+            searched, rows = OF_LOGARITHMS, rows._replace(blocks=logarithms(rows.blocks))
         specify = predictor_of(self, rows.coding, searched)
         choose_strength(self, specify, design_rows(rows), searched)
-        if likelihood.response.shape_is_known:
+        if response.shape_is_known:
             return self.store(fitted(self, design_rows(rows), self.specify(rows)), rows)
+        if searched is OF_LOGARITHMS:
+            self.store(fitted(self, design_rows(rows), specify), rows, OF_LOGARITHMS)
+            return self.of_amounts(type(self).__name__, rows)
         fit, likelihood, self.alpha_ = fit_with_alpha(self, rows, likelihood)
         return self.store(fit, rows, likelihood)
 
@@ -301,12 +322,12 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
     ) -> ModelObjective:
         """What ``fit`` minimises on these rows, as a function of θ = (coef, intercept)."""
         likelihood = likelihood_of(self.response, self.link)
+        shape, name = likelihood.response.shape, likelihood.response.name
         if not likelihood.response.shape_is_known:
             raise InvalidInput(
-                f"The alpha of {likelihood.response.name} is estimated by several searches in fit; "
-                "an objective, and a training curve, need a number. Give one, "
-                "response='negative-binomial(0.5)', or that of a fit: "
-                "NegativeBinomial(model.fit(X, y).alpha_)."
+                f"The {shape} of {name} is estimated in fit; an objective, and a training curve, "
+                f"need a number. Give one, response='{name}(0.5)', or that of a fit: "
+                f"{type(likelihood.response).__name__}(model.fit(X, y).{shape}_)."
             )
         model = self.for_prediction()
         rows = model._open(X, y, RowExtras(sample_weight, offset, exposure))
@@ -329,6 +350,8 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.separated_, self.library_ = fit.separated, rows.library
         self.dispersion_, self.ml_dispersion_ = fit.dispersion
+        if "sigma_" in vars(self):  # of an earlier fit
+            del self.sigma_, self.ml_sigma_
         if isinstance(self.likelihood_.response, Poisson):
             theta = np.append(self.coef_, self.intercept_)
             blocks = redesigned(rows.blocks, Intercept, len(theta))
@@ -338,18 +361,42 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
                 )
         return self
 
+    def of_amounts(self, name: str, logarithms: LinearRows) -> Self:
+        """Internal: the log-normal model of y, of the Gaussian one of ln y that was stored."""
+        self.sigma_ = estimated_sigma(self.dispersion_, name)
+        self.ml_sigma_ = max(sqrt(self.ml_dispersion_), LEAST_SIGMA)
+        self.likelihood_ = LogNormal(self.sigma_).likelihood()
+        self.intercept_ += self.sigma_**2 / 2
+        self.dispersion_ = self.ml_dispersion_ = 1.0
+        if self.inference_ is not None:
+            with logarithms.executor.session():
+                self.inference_ = inference_of_amounts(
+                    self.inference_, self.sigma_, logarithms.blocks, logarithms.executor
+                )
+        return self
+
+    @property
+    def deviance_unit(self) -> float:
+        """Internal: σ² where it was estimated: deviances of a response are then in units of it."""
+        return float(vars(self).get("sigma_", 1.0)) ** 2
+
     def open_path(self, rows: PathRows) -> LinearRows:
         """Internal: the rows, checked as ``fit`` checks them and cut into blocks."""
         return self._open(rows.X, rows.y, rows.extras)
 
     def path_slopes(self, block: Block) -> PathSlopes:
         """Internal: the derivatives of the loss of each row."""
-        return likelihood_slopes(self.likelihood_, block, self.path_predictor(block))
+        found = likelihood_slopes(self.likelihood_, block, self.path_predictor(block))
+        return PathSlopes(*(self.deviance_unit * each for each in found))
 
     def path_deviance(self, block: Block) -> Array:
         """Internal: the response's deviance of each row."""
         mean = mean_within(self.likelihood_, np.reshape(self.path_predictor(block), -1))
-        return np.asarray(self.likelihood_.response.deviance(block.target, mean))
+        return self._deviances(block.target, mean)
+
+    def _deviances(self, y: Array, mean: Array) -> Array:
+        """The deviance of each row."""
+        return np.asarray(self.deviance_unit * self.likelihood_.response.deviance(y, mean))
 
     def offset_link(self) -> str:
         """The name of the link on whose scale an offset is added."""
@@ -373,27 +420,26 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
 
         ``of="auto"`` is ``of="y"``, and ``of="mean"`` where y is 0 or 1.  The ends for y are
         quantiles of its distribution, with the uncertainty of the mean; dispersion and α are
-        treated as known (a Gaussian with the identity link has Student's t).
+        treated as known (a Gaussian with the identity link, and the logarithm of a log-normal, has
+        Student's t).
         """
         check_is_fitted(self)
         likelihood = self.likelihood_
         if check_interval_of(of, numbers=not likelihood.response.has_trials) == "mean":
             interval = self._mean_interval(X, likelihood.link, level, offset, exposure)
             return np.clip(interval, *likelihood.response.means)
-        response = self.response_of_new()
-        counts = response.with_link(likelihood.link)
-        if (
-            self.standard_errors == "quasi"
-            and counts == likelihood
-            and response.dispersion_is_known
-        ):
-            refuse_quasi(response.name, self.dispersion_)
         eta, spread = self._predictor_and_error(X, offset, exposure)
         self._inference().quantile(level)  # a level that is none is refused
+        df = self._inference().df_residual
+        if "sigma_" in vars(self):
+            return interval_of_amounts(eta, spread, self.sigma_, df, level)
+        response = self.response_of_new()
+        counts = response.with_link(likelihood.link)
         if counts == likelihood:
+            if self.standard_errors == "quasi" and response.dispersion_is_known:
+                refuse_quasi(response.name, self.dispersion_)
             warn_of_narrow(self._inference())
         if isinstance(likelihood.link, Identity) and has_constant_variance(likelihood):
-            df = self._inference().df_residual
             return student_interval(eta, spread, self.dispersion_, df, level)
         return response_interval(counts, self._density_dispersion(), eta, spread, level)
 
@@ -414,19 +460,20 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
     ) -> float:
         """Twice the log-likelihood of the saturated model minus that of the model."""
         y, mean, weight = self._with_means(X, y, sample_weight, offset, exposure)
-        return float(np.dot(weight, self.likelihood_.response.deviance(y, mean)))
+        return float(np.dot(weight, self._deviances(y, mean)))
 
     def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """log p(y_i | x_i) of each row, with all its terms, at ``ml_dispersion_``."""
         y, mean, _ = self._with_means(X, y, None, offset, exposure)
-        return self.likelihood_.response.log_prob(y, mean, self._largest_dispersion())
+        response, mean, psi = self._at_largest(mean)
+        return response.log_prob(y, mean, psi)
 
     def log_likelihood(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
         """Σ w_i log p(y_i | x_i), with all its terms, at ``ml_dispersion_``."""
         y, mean, weight = self._with_means(X, y, sample_weight, offset, exposure)
-        response, psi = self.likelihood_.response, self._largest_dispersion()
+        response, mean, psi = self._at_largest(mean)
         return float(response.weighted_log_prob(y, mean, weight, psi).sum())
 
     def score(
@@ -441,7 +488,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
         y, weight = self._responses(X, y, sample_weight, None)
         offsets = check_offset(offset, exposure, n_rows=len(y))
         constant = constant_mean(self.likelihood_, y, weight, offsets, intercept=self.fit_intercept)
-        null = float(np.dot(weight, self.likelihood_.response.deviance(y, constant)))
+        null = float(np.dot(weight, self._deviances(y, constant)))
         return 1 - left / null if null > 0 else float("nan")
 
     def sample(
@@ -455,7 +502,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
     def _plate_parameters(self) -> tuple[PlateParameter, ...]:
         response = response_named(self.response)
         dispersion = () if response.dispersion_is_known else (PlateParameter("ψ"),)
-        shape = () if response.shape_is_known else (PlateParameter("α"),)
+        shape = () if response.shape_is_known else (PlateParameter(SYMBOLS[response.shape]),)
         return (PlateParameter("β"), *dispersion, *shape)
 
     def response_of_new(self) -> Response:
@@ -468,9 +515,13 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
         """ψ of p(y | x): 1 where it is known, because quasi-likelihoods have no density."""
         return 1.0 if self.likelihood_.response.dispersion_is_known else float(self.dispersion_)
 
-    def _largest_dispersion(self) -> float:
-        """The ψ that maximises the likelihood of the training rows, where it is known."""
-        return 1.0 if self.likelihood_.response.dispersion_is_known else float(self.ml_dispersion_)
+    def _at_largest(self, mean: Array) -> tuple[Response, Array, float]:
+        """The response, the means and the ψ at which the training rows are likeliest."""
+        response = self.likelihood_.response
+        if "sigma_" in vars(self):
+            moved = np.exp((self.ml_sigma_**2 - self.sigma_**2) / 2)
+            return LogNormal(self.ml_sigma_), mean * moved, 1.0
+        return response, mean, 1.0 if response.dispersion_is_known else float(self.ml_dispersion_)
 
     def _open(self, X: Any, y: Any, extras: RowExtras) -> LinearRows:
         check_exposure(likelihood_of(self.response, self.link).link.name, extras.exposure)
@@ -643,30 +694,3 @@ class _Profile(NamedTuple):
                 ConvergenceWarning,
             )
         return found.alpha, found.totals
-
-
-def constant_mean(
-    likelihood: Likelihood,
-    y: Array,
-    weight: Array,
-    offset: Array | float = 0.0,
-    *,
-    intercept: bool = True,
-) -> Array:
-    """E[y] of each row under the constant model, g(μ_i) = b + o_i; without an intercept b is 0.
-
-    b is that of maximum likelihood; without offsets μ_i = ȳ.
-    """
-    if not intercept:
-        return likelihood.mean(np.broadcast_to(offset, y.shape))
-    mean = np.dot(weight, y) / weight.sum()
-    if not np.any(offset):
-        return np.full(len(y), mean)
-    offsets = np.broadcast_to(np.asarray(offset, dtype=float), y.shape)
-    rows = ArrayBlocks(Dense(np.empty((len(y), 0))), y, weight, offsets)
-    blocks = redesigned(rows, Intercept, 1)
-    unit = float(np.dot(weight, likelihood.response.deviance(y, np.full(len(y), mean)))) or None
-    objective = LinearObjective(likelihood, NoPenalty(), blocks, Serial(), unit)
-    start = np.atleast_1d(likelihood.eta_of_mean(np.asarray(mean)) - offsets.mean())
-    found = minimise(Newton(), objective, start, tol=CONSTANT_TOL)
-    return likelihood.mean(float(found.theta[0]) + offsets)

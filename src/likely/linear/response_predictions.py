@@ -20,13 +20,21 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from likely._typing import Array
+from likely.compute.executor import Serial
+from likely.data.block import ArrayBlocks, redesigned
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Intercept
 from likely.errors import InvalidInput, NarrowIntervals, OutsideLink, warn_user
 from likely.fitting.goodness import GoodnessOfFit
 from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.quantile_search import search_quantiles, search_whole_quantiles
 from likely.likelihoods.tweedie import Tweedie
 from likely.links import mean_or_end, outside
+from likely.objectives.linear import LinearObjective
 from likely.output.formatting import count, short_number
+from likely.penalties.base import NoPenalty
+from likely.solvers.minimise import minimise
+from likely.solvers.newton import Newton
 
 OVERDISPERSED = 1.5  # Pearson χ²/df above which intervals for counts are clearly too narrow
 HERMITE = 9  # nodes where y varies more than its mean is uncertain
@@ -35,6 +43,7 @@ ROWS = 1000  # at once
 SHARP = 16 * np.finfo(float).eps  # of the mean: y varies by rounding only, and is the mean
 FAR = 40.0  # standard deviations: no share of a double is beyond
 BEYOND = 1e300  # a mean of which nothing is known
+CONSTANT_TOL = 1e-14  # one parameter: exact costs one more step
 LARGEST = 1e12  # beyond, whole numbers of doubles are far apart, and quantiles are of reals
 
 
@@ -51,6 +60,33 @@ def mean_within(likelihood: Likelihood, eta: Array) -> Array:
     means = likelihood.response.means
     warn_outside(likelihood, eta, f"its mean is {'taken as 0 or 1' if means.high == 1 else 'nan'}")
     return mean_or_end(likelihood.link, means, eta)
+
+
+def constant_mean(
+    likelihood: Likelihood,
+    y: Array,
+    weight: Array,
+    offset: Array | float = 0.0,
+    *,
+    intercept: bool = True,
+) -> Array:
+    """E[y] of each row under the constant model, g(μ_i) = b + o_i; without an intercept b is 0.
+
+    b is that of maximum likelihood; without offsets μ_i = ȳ in an exponential family.
+    """
+    if not intercept:
+        return likelihood.mean(np.broadcast_to(offset, y.shape))
+    mean = np.dot(weight, y) / weight.sum()
+    if not np.any(offset) and likelihood.response.exponential_family:
+        return np.full(len(y), mean)
+    offsets = np.broadcast_to(np.asarray(offset, dtype=float), y.shape)
+    rows = ArrayBlocks(Dense(np.empty((len(y), 0))), y, weight, offsets)
+    blocks = redesigned(rows, Intercept, 1)
+    unit = float(np.dot(weight, likelihood.response.deviance(y, np.full(len(y), mean)))) or None
+    objective = LinearObjective(likelihood, NoPenalty(), blocks, Serial(), unit)
+    start = np.atleast_1d(likelihood.eta_of_mean(np.asarray(mean)) - offsets.mean())
+    found = minimise(Newton(), objective, start, tol=CONSTANT_TOL)
+    return likelihood.mean(float(found.theta[0]) + offsets)
 
 
 def warn_outside(likelihood: Likelihood, eta: Array, then: str) -> None:
@@ -106,6 +142,14 @@ def student_interval(
     """μ̂ ± t √(se² + ψ) of a Gaussian response, exact for least squares: (n, 2)."""
     reach = stdtrit(df, (1 + level) / 2) * np.hypot(mean_se, np.sqrt(dispersion))
     return np.column_stack([mean - reach, mean + reach])
+
+
+def interval_of_amounts(eta: Array, spread: Array, sigma: float, df: float, level: float) -> Array:
+    """The interval of a new y, (n, 2), exact for least squares on ln y."""
+    known = np.maximum(np.square(spread) - sigma**4 / (2 * df), 0.0)  # the error of E[ln y]
+    ends = student_interval(eta - sigma**2 / 2, np.sqrt(known), sigma**2, df, level)
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(ends))
 
 
 def warn_of_narrow(fit: GoodnessOfFit) -> None:

@@ -2,16 +2,17 @@
 
     classes     p(k) = share of class k        ordinal alike
     real        N(ȳ, s²)
-    positive    gamma, inverse Gaussian or Gaussian with mean ȳ: the likeliest
+    positive    gamma, log-normal, inverse Gaussian or Gaussian with mean ȳ: the likeliest
     count       negative binomial with mean ȳ, α by maximum likelihood (at α = 0 the Poisson), or
-                the masses of N(ȳ, s²) at whole numbers, of a gamma where none is 0, and of a
-                Tweedie where some are 0 and others large: the likeliest
+                the masses of N(ȳ, s²) at whole numbers, of a gamma or a log-normal where none is
+                0, and of a Tweedie where some are 0 and others large: the likeliest
 
 Where rows have exposures eᵢ, the mean of a row is λeᵢ; where they have offsets oᵢ, it is λ + oᵢ.
 Means and dispersions are those of a GLM of the family without columns: Σwy/Σw, and
-Pearson's χ²/(n − 1).  The families are those of the models that are tried: a Poisson constant on
-overdispersed counts, or a gamma on amounts with a heavier tail, would lose to any model with the
-right spread or family, whatever its columns.
+Pearson's χ²/(n − 1).  A log-normal has the mean ȳ too, and the σ that is likeliest around it.  The
+families are those of the models that are tried: a Poisson constant on overdispersed counts, or a
+gamma on amounts with a heavier tail, would lose to any model with the right spread or family,
+whatever its columns.
 """
 
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from likely.likelihoods.base import Response
 from likely.likelihoods.gamma import Gamma
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.inverse_gaussian import InverseGaussian
+from likely.likelihoods.log_normal import LogNormal
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.tweedie import Tweedie
 from likely.metrics.prediction import Prediction, Truth
@@ -32,7 +34,7 @@ from likely.objectives.overdispersion import estimated_shape
 
 FAMILIES: dict[TargetKind, tuple[Response, ...]] = {
     "count": (NegativeBinomial(), Gaussian()),
-    "positive": (Gamma(), InverseGaussian(), Gaussian()),
+    "positive": (Gamma(), LogNormal(), InverseGaussian(), Gaussian()),
 }
 LARGE = 2000  # whole numbers of which some are as large may be amounts
 LEAST_SPREAD = 1e-12  # of the mean square: rows that are all equal still have a density
@@ -135,7 +137,7 @@ def usual_families(kind: TargetKind, y: Array) -> tuple[Response, ...]:
     """The families of the models that are tried for these values."""
     found = FAMILIES.get(kind, (Gaussian(),))
     if kind == "count" and y.min() > 0:
-        return (*found, Gamma())
+        return (*found, Gamma(), LogNormal())
     return (*found, Tweedie()) if kind == "count" and y.max() >= LARGE else found
 
 

@@ -450,6 +450,12 @@ def _name_of(response: Any) -> str | None:
 
 def _scalar(response: str | Response, link: str | Link | None) -> Likelihood:
     found = likelihood_of(response, link)
+    if not found.response.exponential_family:
+        raise InvalidInput(
+            f"A {found.response.name} response was given to a network, whose constant is the mean "
+            "of y; a response of an exponential family was expected. Use response='gamma', or fit "
+            "a Gaussian network to ln y."
+        )
     return (
         found
         if link is not None or found.link.etas == EVERY_ETA

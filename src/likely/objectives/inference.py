@@ -334,14 +334,14 @@ def null_model(
     """The null model; without an intercept it has the offset only.
 
     Without an offset its mean is ȳ, and no pass is needed: nll is linear in y but for a
-    Gaussian, where it also has ½y².  With one it is a search, each step a pass over y and the
-    offset alone.
+    Gaussian, where it also has ½y².  With one, and outside the exponential family, it is a search,
+    each step a pass over y and the offset alone.
     """
     if not intercept:
         total = executor.sum(partial(block_offset_nll, likelihood), blocks)
         return NullModel(0.0, float(total.value), 0)
     start = np.asarray(likelihood.eta_of_mean(np.asarray(fit.mean)))
-    if fit.largest_offset == 0.0:
+    if fit.largest_offset == 0.0 and likelihood.response.exponential_family:
         at_mean = float(likelihood.nll(np.asarray(fit.mean), start))
         about = fit.scatter / 2 if has_constant_variance(likelihood) else 0.0
         return NullModel(float(start), fit.n * at_mean + about)

@@ -27,6 +27,7 @@ from likely.data.block import ArrayBlocks, Block, Blocks
 from likely.data.layouts.base import Design
 from likely.data.layouts.dense import Dense
 from likely.likelihoods.base import Likelihood, Response
+from likely.likelihoods.log_normal import LogNormal
 from likely.likelihoods.negative_binomial import NegativeBinomial, alpha_derivatives, alpha_gain
 from likely.likelihoods.poisson import Poisson
 from likely.numerics.additive import Additive, FieldwiseAdditive
@@ -240,9 +241,14 @@ def alpha_of_means(y: Array, mean: Array, weight: Array) -> float:
 
 
 def estimated_shape(response: Response, y: Array, mean: Array, weight: Array) -> Response:
-    """A response with its shape: as given, or α̂ of a negative binomial, and at 0 the Poisson."""
+    """A response with its shape: as given, or estimated around means.
+
+    That is σ̂ of a log-normal, or α̂ of a negative binomial, which at 0 is the Poisson.
+    """
     if response.shape_is_known:
         return response
+    if isinstance(response, LogNormal):
+        return LogNormal.around(y, mean, weight)
     alpha = alpha_of_means(y, mean, weight)
     return NegativeBinomial(alpha) if alpha > 0 else Poisson()
 

@@ -210,9 +210,7 @@ def test_what_cannot_be_recorded_is_refused(model, settings, message):
 
 def test_an_estimated_alpha_is_refused_with_what_to_give_instead():
     y = np.random.default_rng(0).negative_binomial(2, 0.2, len(X))
-    with pytest.raises(
-        InvalidInput, match=r"several searches in fit; .*and a training curve, need"
-    ):
+    with pytest.raises(InvalidInput, match=r"is estimated in fit; .*and a training curve, need"):
         likely.training_curve(likely.GLM("negative-binomial"), X, y)
     fitted = likely.GLM("negative-binomial").fit(X, y)
     response = NegativeBinomial(fitted.alpha_)

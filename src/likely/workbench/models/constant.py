@@ -35,7 +35,8 @@ class ConstantModel(BaseEstimator):
     kind : {"binary", "classes", "ordinal", "count", "positive", "real"}, default="classes"
         The kind of target.  Class shares; or the mean, with the likeliest family of the models that
         are tried: for counts a negative binomial (Poisson if they are not overdispersed) or others
-        by masses, for amounts a gamma, inverse Gaussian or Gaussian, for other numbers a Gaussian.
+        by masses, for amounts a gamma, log-normal, inverse Gaussian or Gaussian, for other numbers
+        a Gaussian.
     response : str or Response, default=None
         Another family for numbers, as in ``GLM``: ``inverse_gaussian``, ``tweedie``, …
 

@@ -7,6 +7,7 @@ an import path        ``sklearn.ensemble.HistGradientBoostingClassifier``: any c
 an estimator          a copy of it is fitted
 """
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -438,3 +439,25 @@ def bag_of(settings: Mapping[str, Any], words: "BagOfWords | None" = None) -> "B
     analysis_of(bag)
     check_options(bag)
     return bag
+
+
+def is_import_path(name: str) -> bool:
+    """Whether a name has the form of an import path, with a dot in it."""
+    return "." in name and all(word.isidentifier() for word in name.split("."))
+
+
+def refuse_short_name(name: str) -> None:
+    """Refuse the bare name of a class of scikit-learn, with its import path."""
+    if not (name.isidentifier() and name[:1].isupper()):
+        return
+    from sklearn.utils import all_estimators
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about deprecated modules, which nobody named
+        known = dict(all_estimators(type_filter=["classifier", "regressor"]))
+    if name in known:
+        path = ".".join([*known[name].__module__.split(".")[:2], name])
+        raise InvalidInput(
+            f"There is no model {name!r}; a model of another library is named by its import path. "
+            f"Use {path}."
+        )

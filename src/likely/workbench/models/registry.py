@@ -11,7 +11,6 @@ The space of a model (``likely.workbench.models.default_spaces``) says which of 
 searched.
 """
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -38,6 +37,8 @@ from likely.workbench.models.model_entry import (
     InnerModel,
     ModelEntry,
     class_at,
+    is_import_path,
+    refuse_short_name,
 )
 
 if TYPE_CHECKING:
@@ -92,6 +93,15 @@ MODELS: dict[str, ModelEntry] = {
             space=additive_space,
             for_numbers="AdditiveModel",
             by_kind={"positive": {"response": "gamma"}, "count": COUNTS},
+        ),
+        ModelEntry(
+            "additive-log-normal",
+            "AdditiveModel",
+            AMOUNTS,
+            "A smooth curve for each number (GAM), for the logarithm of amounts.",
+            settings={"response": "log-normal"},
+            missing=True,
+            space=additive_space,
         ),
         ModelEntry(
             "naive-bayes",
@@ -244,6 +254,15 @@ MODELS: dict[str, ModelEntry] = {
             AMOUNTS,
             "Amounts with a constant coefficient of variation and a linear log mean.",
             settings={"response": "gamma", "link": "log", **RIDGE},
+            with_text=WITH_WORDS,
+            space=penalties_space,
+        ),
+        ModelEntry(
+            "glm-log-normal",
+            "GLM",
+            AMOUNTS,
+            "Amounts whose logarithm is Gaussian around a linear predictor.",
+            settings={"response": "log-normal", **RIDGE},
             with_text=WITH_WORDS,
             space=penalties_space,
         ),
@@ -475,25 +494,3 @@ def _kinds_of_instance(estimator: Any) -> frozenset[TargetKind]:
             "estimator is none. Give it one."
         ) from None
     return KINDS_BY_TYPE.get(kind, frozenset(TARGET_KINDS))
-
-
-def is_import_path(name: str) -> bool:
-    """Whether a name has the form of an import path, with a dot in it."""
-    return "." in name and all(word.isidentifier() for word in name.split("."))
-
-
-def refuse_short_name(name: str) -> None:
-    """Refuse the bare name of a class of scikit-learn, with its import path."""
-    if not (name.isidentifier() and name[:1].isupper()):
-        return
-    from sklearn.utils import all_estimators
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about deprecated modules, which nobody named
-        known = dict(all_estimators(type_filter=["classifier", "regressor"]))
-    if name in known:
-        path = ".".join([*known[name].__module__.split(".")[:2], name])
-        raise InvalidInput(
-            f"There is no model {name!r}; a model of another library is named by its import path. "
-            f"Use {path}."
-        )

@@ -35,6 +35,7 @@ from likely.compute.executor import Executor, Serial, executor_for
 from likely.errors import InvalidInput, LoopsNotKept
 from likely.generative.class_counts import fits_without, is_of_totals
 from likely.inputs.estimators import Estimator
+from likely.likelihoods.log_normal import LogNormal
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.base import Metric
@@ -294,7 +295,7 @@ def _own_constant(family: PredictiveFamily, model: Any, fit: Fit, truth: Truth) 
     level, own = fit.constant.level, type(family.response)
     if level is not None and type(level.response) is own:
         return fit.constant.prediction(truth)
-    response = family.response if own is not NegativeBinomial else NegativeBinomial()
+    response = own() if own in (LogNormal, NegativeBinomial) else family.response
     return BestConstant.of(_truth(fit.train, model), response).prediction(truth)
 
 
