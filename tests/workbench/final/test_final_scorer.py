@@ -81,6 +81,7 @@ NUMBERS = [
     ("count", "linear"),
     ("positive", "glm-gamma"),
     ("positive", "glm-inverse-gaussian"),
+    ("positive", "glm-log-normal"),
     ("real", "linear"),
 ]
 
