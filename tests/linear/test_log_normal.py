@@ -151,7 +151,7 @@ def test_the_ends_of_intervals_are_those_of_the_logarithm():
 
 def test_intervals_cover_a_new_y_and_its_mean_as_often_as_they_say():
     hits, means = [], []
-    for seed in range(200):
+    for seed in range(100):
         X, y = data(30, 0.9, seed)
         new, asked = data(200, 0.9, 1000 + seed)
         model = lk.GLM("log-normal").fit(X, y)
@@ -160,8 +160,8 @@ def test_intervals_cover_a_new_y_and_its_mean_as_often_as_they_say():
         low, high = model.predict_interval(new, 0.9, of="mean").T
         true = np.exp(1.0 + new @ [0.5, -0.3, 0.0] + 0.9**2 / 2)
         means.append(np.mean((low <= true) & (true <= high)))
-    assert 0.89 < np.mean(hits) < 0.91
-    assert 0.86 < np.mean(means) < 0.92
+    assert 0.885 < np.mean(hits) < 0.915
+    assert 0.84 < np.mean(means) < 0.93
 
 
 def test_nested_models_have_the_exact_f_test():

@@ -109,6 +109,8 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         λ of each group of functions.
     dispersion_ : float
         φ, estimated for every response but those of 0 and 1; of a log-normal σ², of ln y.
+    alpha_, sigma_ : float
+        Of a negative binomial and of a log-normal: as in ``GLM``.
     deviance_explained_ : float
         The share of the deviance of the constant that the model explains.
     linear_ : GLM
