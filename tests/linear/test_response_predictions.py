@@ -8,6 +8,7 @@ from scipy import integrate, stats
 
 import likely as lk
 from likely.errors import InvalidInput
+from likely.likelihoods.log_normal import LogNormal
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.predictive import PredictiveDistribution
 from likely.likelihoods.responses import likelihood_of
@@ -22,6 +23,7 @@ CASES = {  # response, link, dispersion
     "gamma": ("gamma", "log", 0.3),
     "gamma, inverse": ("gamma", "inverse", 0.3),
     "inverse gaussian": ("inverse-gaussian", "log", 0.2),
+    "log-normal": (LogNormal(0.6), "log", 1.0),
     "tweedie": ("tweedie", "log", 0.7),
 }
 every_case = pytest.mark.parametrize("case", CASES)
