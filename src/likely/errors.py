@@ -32,6 +32,7 @@ LikelyWarning
 ├── Separation         responses are separated: the estimate is infinite
 ├── NarrowIntervals    intervals for y from a family with too small a variance
 ├── OutsideLink        a predictor for which the link has no mean
+├── OutsideFit         rows far outside those of the fit, whose predictions are bounded
 ├── RedundantColumns   columns that others determine, or constants, which are left out
 ├── CollapsedComponent a mixture component collapsed onto repeated rows, or onto a line or plane
 ├── ContinuousColumn   a column of measurements is read as states
@@ -98,6 +99,7 @@ __all__ = [
     "NotConverged",
     "NothingToCalibrate",
     "OutOfDeviceMemory",
+    "OutsideFit",
     "OutsideLink",
     "RedundantColumns",
     "RoundedTables",
@@ -400,11 +402,12 @@ class OutsideLink(LikelyWarning):
     """The link has no mean for the predictor of a new row."""
 
 
-class RedundantColumns(LikelyWarning):
-    """Columns that earlier ones determine, or constants.
+class OutsideFit(LikelyWarning):
+    """New rows are far outside the rows of the fit, and their predictions are bounded."""
 
-    In a linear model their coefficients are fixed at 0; a density leaves constants out.
-    """
+
+class RedundantColumns(LikelyWarning):
+    """Columns that earlier ones determine, or constants, are left out (coefficients of 0)."""
 
 
 class CollapsedComponent(LikelyWarning):

@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import log_loss
 
 import likely as lk
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, OutsideFit
 
 
 def test_two_moons_are_followed_where_a_line_cannot():
@@ -95,3 +95,15 @@ def test_missing_cells_are_read(tmp_path):
     again = lk.load(tmp_path / "m.likely")
     assert_allclose(again.predict_proba(frame), model.predict_proba(frame), rtol=1e-12)
     assert model.score(frame.dropna(), y[frame.notna().all(axis=1)]) > 0.9
+
+
+def test_rows_far_outside_the_fit_are_counted_and_warned_of():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 2))
+    model = lk.AdditiveClassifier().fit(x, np.where(x[:, 0] > 0, "a", "b"))
+    far = np.array([[0.0, 50.0], [0.0, 0.0], [-50.0, np.nan]])
+    assert model.n_bounded(far) == 2
+    for method in ("predict", "predict_proba", "linear_predictor"):
+        with pytest.warns(OutsideFit, match=r"2 of 3 rows .* \(x0, x1\)") as caught:
+            getattr(model, method)(far)
+        assert len(caught) == 1

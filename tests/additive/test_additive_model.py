@@ -1,12 +1,14 @@
 """Additive models: curves that are found, bands that cover, pairs, ends, and what they say."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
 import likely as lk
-from likely.errors import InvalidInput, UnknownName
+from likely.errors import InvalidInput, OutsideFit, UnknownName
 from likely.likelihoods.negative_binomial import NegativeBinomial
 
 RNG = np.random.default_rng
@@ -117,14 +119,69 @@ def test_predictions_stay_near_the_rows_of_the_fit():
     y = rng.poisson(np.exp(2 * x[:, 0]))
     model = lk.AdditiveModel("poisson").fit(x, y)
     far = np.array([[8.0], [-5.0], [1.0]])
-    assert model.predict(far).max() <= y.max()
+    with pytest.warns(OutsideFit, match=r"2 of 3 rows are far outside the rows of the fit \(x0\)"):
+        assert model.predict(far).max() <= y.max()
     assert model.n_bounded(far) == 2
     free = lk.AdditiveModel("poisson", extrapolate="linear").fit(x, y)
     assert free.predict(far).max() > 100 * y.max()
     assert_allclose(free.predict(x), model.predict(x), rtol=0.2)
     flat = lk.AdditiveModel().fit(x, 3 * x[:, 0])
-    assert -0.7 < flat.predict([[-50.0]])[0] < 0.1
-    assert 5.9 < flat.predict([[50.0]])[0] < 6.7
+    with pytest.warns(OutsideFit, match="2 of 2 rows"):
+        low, high = flat.predict([[-50.0], [50.0]])
+    assert -0.7 < low < 0.1
+    assert 5.9 < high < 6.7
+
+
+ANSWERS = ("predict", "predict_interval", "predict_distribution", "sample", "linear_predictor")
+
+
+@pytest.mark.parametrize("method", ANSWERS)
+def test_every_prediction_warns_once_of_bounded_rows(method, monkeypatch):
+    frame, eta, _ = table(n=300)
+    model = lk.AdditiveModel().fit(frame, eta)
+    monkeypatch.setattr("likely.additive.fitted_terms.PART", 5000)  # some tens of rows at a time
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        getattr(model, method)(frame)
+    far = frame.assign(b=np.where(np.arange(300) < 7, 9.0, frame["b"]))
+    far.loc[3, "b"] = np.nan  # missing is not far
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        getattr(model, method)(far)
+    assert [each.category for each in caught] == [OutsideFit]
+    assert str(caught[0].message).startswith(
+        "6 of 300 rows are far outside the rows of the fit (b)"
+    )
+    assert caught[0].filename == __file__
+    assert model.n_bounded(far) == 6
+    free = lk.AdditiveModel(extrapolate="linear").fit(frame, eta)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        getattr(free, method)(far)
+
+
+def test_constants_are_not_bounded_by_rounding():
+    frame, _, _ = table(n=60)
+    model = lk.AdditiveModel().fit(frame, np.full(60, 0.1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(frame)
+
+
+def test_scores_explanations_and_comparisons_are_quiet_about_bounded_rows():
+    frame, eta, rng = table(n=200)
+    frame.loc[::50, "a"] = [-9.0, 9.0, -4.0, 4.0]
+    data = frame.assign(y=eta + 0.3 * rng.normal(size=200))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", OutsideFit)
+        lk.compare(data, "y", models=["additive", "linear"], folds=3)
+        model = lk.AdditiveModel().fit(data[1:150], "y")
+        lk.permutation_importance(model, frame, data["y"], repeats=1)
+        lk.partial_effects(model, frame, ["a", "g"])
+        model.explain(frame)
+        model.plot()
+    with pytest.warns(OutsideFit):
+        model.predict(frame)
 
 
 def test_alpha_is_estimated_at_the_means_of_the_quasi_poisson_fit():

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import numpy as np
 import pytest
 
 import likely as lk
@@ -231,3 +232,28 @@ def test_safe_csv_marks_text_that_a_spreadsheet_would_run(likely, trained, tmp_p
 def test_safe_csv_is_for_text_files(likely, trained):
     outcome = likely("predict", "@last", trained, "--safe-csv", "-o", "out.parquet")
     assert outcome.exit == 1 and "--safe-csv is for CSV and TSV" in outcome.err
+
+
+def test_rows_outside_the_fit_are_counted_once_for_all_chunks(likely, tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = [f"{x:.3f},{np.sin(x) + 0.1 * e:.4f}" for x, e in rng.uniform(-3, 3, (200, 2))]
+    (tmp_path / "waves.csv").write_text("x,y\n" + "\n".join(rows))
+    assert likely("train", "waves.csv", "additive", "--target", "y").exit == 0
+    new = ["x", *(f"{x}" for x in (0, 1, 50, 2, -40, 0.5, 60))]
+    (tmp_path / "new.csv").write_text("\n".join(new))
+    monkeypatch.setattr(arrow, "CHUNK_ROWS", 2)
+    said = likely("predict", "@last", "new.csv", "--interval")
+    notes = " ".join(said.err.split())
+    assert notes.count("far outside") == 1
+    assert "3 of 7 rows are far outside the rows of the fit (x); their predictions are" in notes
+    outcome = likely("predict", "@last", "new.csv", "-o", "out.csv", "--json").json
+    assert outcome["result"]["bounded"] == 3
+    assert "3 of 7 rows are far outside" in outcome["findings"][0]
+    inside = likely("predict", "@last", "waves.csv", "-o", "out.csv", "--json").json
+    assert (inside["result"]["bounded"], inside["findings"]) == (0, [])
+    found = lk.predict("@last", "new.csv")
+    with pytest.warns(lk.errors.OutsideFit, match="3 of 7 rows"):
+        found.to_frame()
+    assert found.n_bounded == 3
+    with pytest.warns(lk.errors.OutsideFit, match="3 of 7 rows"):
+        assert lk.predict("@last", "new.csv", output="out.csv").n_bounded == 3

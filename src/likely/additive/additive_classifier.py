@@ -8,6 +8,7 @@ No λ is below 0.3, the weight of a third of a row: where classes are nearly sep
 approximation of the marginal likelihood would want curves that are too steep.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -155,12 +156,19 @@ class AdditiveClassifier(ClassProbabilities, FittedTerms, ClassifierMixin, Estim
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_classes)."""
         check_is_fitted(self)
-        return np.concatenate([self.linear_.predict_log_proba(phi) for phi in self._parts(X)])
+        return self._of_phi(self.linear_.predict_log_proba, X)
 
     def linear_predictor(self, X: Any) -> Array:
         """η of each row: the log-odds of two classes, one for each of several, (n,) or (n, K)."""
         check_is_fitted(self)
-        return np.concatenate([self.linear_.linear_predictor(phi) for phi in self._parts(X)])
+        return self._of_phi(self.linear_.linear_predictor, X)
+
+    def _of_phi(self, answer: Callable[[Array], Array], X: object) -> Array:
+        """An answer of the linear model for all rows; a warning names those outside the fit."""
+        found = [(answer(part.phi), part.far) for part in self._pieces(X)]
+        values, far = zip(*found, strict=True)
+        self._note_bounded(np.concatenate(far))
+        return np.concatenate(values)
 
     @like_its_rows
     def explain(self, X: Any, against: Any = None) -> Explanation:

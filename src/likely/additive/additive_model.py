@@ -5,8 +5,8 @@
 Outside the rows of the fit curves tell nothing.  With ``extrapolate="bounded"`` each number is kept
 within its range in the fit, a tenth of its width added on either side, and so is the linear
 predictor, whose mean is then kept within the range of y: widened likewise where the link is the
-identity, and at most the largest y elsewhere (of a log-normal the median is).  ``n_bounded`` counts
-the rows that this changed.
+identity, and at most the largest y elsewhere (of a log-normal the median is).  A prediction warns
+of the rows that this changed (``OutsideFit``), and ``n_bounded`` counts them.
 
 A negative binomial's means are those of a quasi-Poisson fit, whose dispersion is estimated inside
 REML, and α is estimated afterwards at these means: the weights of a negative binomial flatten where
@@ -33,7 +33,6 @@ from likely.additive.additive_fit import (
     numbers_alone,
     phi_blocks,
 )
-from likely.additive.encoded_columns import numbers_and_codes
 from likely.additive.fitted_terms import TERMS, FittedTerms
 from likely.additive.terms import BEYOND
 from likely.compute.executor import Executor
@@ -70,6 +69,7 @@ from likely.objectives.overdispersion import alpha_at_means, no_columns
 from likely.storage.declarations import Numbers, Saved
 
 EXTRAPOLATIONS = ("bounded", "linear")
+ROUNDING = 1e-9  # of a predictor
 
 
 class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
@@ -261,25 +261,30 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         X, offset, exposure = own_columns(X, offset, exposure)
         check_is_fitted(self)
         check_exposure(self.linear_.likelihood_.link.name, exposure)
-        eta = self._bounded(self._eta(X))
-        return eta + check_offset(offset, exposure, n_rows=len(eta))
+        eta, far = self._eta(X)
+        bounded = self._bounded(eta)
+        if self._extrapolates_bounded:
+            self._note_bounded(far, moved(eta, bounded))
+        return bounded + check_offset(offset, exposure, n_rows=len(eta))
 
-    def _eta(self, X: Any) -> Array:
+    def _eta(self, X: Any) -> tuple[Array, Array]:
+        """η of each row, and which of its numbers are far from those of the fit."""
         coef, intercept = self.linear_.coef_, float(self.linear_.intercept_)
-        return np.concatenate([phi @ coef + intercept for phi in self._parts(X)])
+        found = [(part.phi @ coef + intercept, part.far) for part in self._pieces(X)]
+        eta, far = zip(*found, strict=True)
+        return np.concatenate(eta), np.concatenate(far)
 
     def _bounded(self, eta: Array) -> Array:
-        return np.clip(eta, *self.eta_range_) if self.extrapolate == "bounded" else eta
+        return np.clip(eta, *self.eta_range_) if self._extrapolates_bounded else eta
+
+    @property
+    def _extrapolates_bounded(self) -> bool:
+        return self.extrapolate == "bounded"
 
     def n_bounded(self, X: Any) -> int:
         """How many rows are so far outside the fit that their prediction is bounded."""
-        numeric = numbers_and_codes(self._encoded(X))[0]
-        eta, within = self._eta(X), self.terms_.bounded(numeric)
-        far = ((numeric != within) & ~np.isnan(numeric)).any(axis=1)
-        return int(np.sum(far | (eta < self.eta_range_[0]) | (eta > self.eta_range_[1])))
-
-    def _within(self, numeric: Array) -> Array:
-        return self.terms_.bounded(numeric) if self.extrapolate == "bounded" else numeric
+        eta, far = self._eta(X)
+        return int(np.sum(far.any(axis=1) | moved(eta, np.clip(eta, *self.eta_range_))))
 
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """E[y | x] of each row."""
@@ -429,6 +434,11 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
             low = -np.inf
         tags.target_tags.positive_only = low >= 0
         return tags
+
+
+def moved(eta: Array, bounded: Array) -> Array:
+    """Which predictors were moved, by more than rounding."""
+    return np.asarray(np.abs(eta - bounded) > ROUNDING * (1 + np.abs(bounded)))
 
 
 def without_columns_of(rows: EncodedRows[Schema]) -> LinearRows:

@@ -19,7 +19,7 @@ Biometrika 100.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -38,6 +38,7 @@ from likely.data.schema import Schema
 from likely.errors import UnknownName
 from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.model.model_plates import PlateParameter, conditional_plate
+from likely.inputs.bounded_rows import note_bounded
 from likely.inputs.coding import columns_coded
 from likely.inputs.estimators import ColumnNeeds, columns_named, feature_names
 from likely.inputs.rows import encode_new_rows
@@ -96,6 +97,13 @@ class TermEffect:
         classes = {f"effect {k}": self.effect[:, k] for k in range(self.effect.shape[1])}
         errors = {f"se {k}": self.se[:, k] for k in range(self.se.shape[1])}
         return frame_of({**columns, **classes, **errors}, library or self.library)
+
+
+class PhiPart(NamedTuple):
+    """Φ of some rows."""
+
+    phi: Array
+    far: Array  # which of their numbers are far from those of the fit, (n, numeric columns)
 
 
 class TermTest(NamedTuple):
@@ -157,18 +165,38 @@ class FittedTerms(ABC):
 
     def _parts(self, X: Any) -> Iterator[Array]:
         """Φ of rows, some rows at a time."""
+        return (part.phi for part in self._pieces(X))
+
+    def _pieces(self, X: Any) -> Iterator[PhiPart]:
         design = self._encoded(X)
         step = max(PART // max(self.terms_.n_columns, 1), 1)
         for start in range(0, max(design.n_rows, 1), step):
             some = design.rows(start, min(start + step, design.n_rows))
             numeric, codes = numbers_and_codes(some)
-            yield self.terms_.features(self._within(numeric), codes)
+            within = self.terms_.bounded(numeric)
+            far = (numeric != within) & ~np.isnan(numeric)
+            read = within if self._extrapolates_bounded else numeric
+            yield PhiPart(self.terms_.features(read, codes), far)
 
-    def _within(self, numeric: Array) -> Array:
-        """Numbers as they are read: not far from those of the fit."""
-        return self.terms_.bounded(numeric)
+    @property
+    def _extrapolates_bounded(self) -> bool:
+        """Whether numbers are read as not far from those of the fit."""
+        return True
 
-    # AdditiveTerms.
+    def n_bounded(self, X: Any) -> int:
+        """How many rows are so far outside the fit that their prediction is bounded."""
+        return int(sum(np.sum(part.far.any(axis=1)) for part in self._pieces(X)))
+
+    def _note_bounded(self, far: Array, beyond: Array | None = None) -> None:
+        """Warn of rows with numbers far from those of the fit, or a predictor beyond its range."""
+        rows = np.asarray(far.any(axis=1)) if beyond is None else far.any(axis=1) | beyond
+        if rows.any():
+            names, flags = feature_names(self), self.schema_.as_codes
+            own = [name for name, coded in zip(names, flags, strict=True) if not coded]
+            found = [own[place] for place in np.flatnonzero(far.any(axis=0))]
+            note_bounded(int(rows.sum()), len(rows), found)
+
+    # Terms.
 
     @property
     def term_names_(self) -> tuple[str, ...]:
@@ -346,7 +374,7 @@ class FittedTerms(ABC):
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
         """How many columns are numbers and how many categories; which of them to check."""
         check_is_fitted(self)
-        return columns_coded(self.schema_, feature_names(self), n_rows)
+        return replace(columns_coded(self.schema_, feature_names(self), n_rows), complete=False)
 
     def plot(self, terms: Sequence[str] | None = None, *, level: float = 0.95) -> Any:
         """Every term, or those named: curves with bands, bars of categories, maps of pairs.

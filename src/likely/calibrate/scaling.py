@@ -26,6 +26,7 @@ from likely.explanations.any_model import explained
 from likely.explanations.explanation import Explanation, like_its_rows
 from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.model.model_plates import PlateParameter, conditional_plate
+from likely.inputs.bounded_rows import counting_bounded
 from likely.inputs.estimators import (
     ColumnNeeds,
     Estimator,
@@ -288,7 +289,8 @@ def out_of_fold(
                 f"A fold leaves {len(model.classes_)} classes to learn from; expected all "
                 f"{n_classes}. Use fewer or stratified folds, such as cv=5."
             )
-        parts.append(scores_of(model, rows_at(X, fold)))
+        with counting_bounded():
+            parts.append(scores_of(model, rows_at(X, fold)))
     scores = Scores(np.concatenate([part.values for part in parts]), parts[0].kind)
     return scores, np.concatenate([fold for _, fold in folds])
 

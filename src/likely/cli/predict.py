@@ -25,6 +25,8 @@ from likely.tasks.request import HOW_READ, DataOptions, Exit, Refusal, share
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from likely.tasks.prediction_run import Predictions
+
 Command = Callable[..., Any]
 LEVEL = 0.95
 ADVICE = (
@@ -155,19 +157,22 @@ def predict(
             found = predictions(request, data)
             with on_terminal(settings):
                 n, path = write_table(output, list(found.names), found.chunks, safe=safe_csv)
-    return _answer(run, output, list(found.names), n, path, found.notes)
+    return _answer(run, output, found, n, path)
 
 
-def _answer(
-    run: str, output: str, names: list[str], n: int, path: Path | None, findings: tuple[str, ...]
-) -> Answer:
+def _answer(run: str, output: str, found: "Predictions", n: int, path: Path | None) -> Answer:
     from likely.output.formatting import count
 
     where = "standard output" if path is None else str(path)
     return Answer(
         text=f"{count(n, 'prediction')} written to {where}.",
-        result={"rows": n, "output": output, "columns": names},
-        findings=findings,
+        result={
+            "rows": n,
+            "output": output,
+            "columns": list(found.names),
+            "bounded": found.n_bounded,
+        },
+        findings=found.notes,
         files=() if path is None else (path,),
         next=f"likely explain {shlex.quote(run)}",
         aside=path is None,

@@ -24,6 +24,7 @@ from likely.explanations.explanation import (
     refuse_against,
 )
 from likely.explanations.sampled import N_ORDERS, background_rows, mixed_rows, sampled_contributions
+from likely.inputs.bounded_rows import counting_bounded
 from likely.inputs.estimators import check_fitted_model, feature_names
 from likely.inputs.rows import offset_arguments
 from likely.inputs.tables import as_frame, is_frame, n_rows_of, refuse_file
@@ -172,10 +173,11 @@ def _moved(model: Any, method: str, moved: dict[str, Array] | None) -> Callable[
 
 
 def _columns(predict: Callable[[Any], Any]) -> Callable[[Any], Array]:
-    """The predictions of tables as floats, (n, G)."""
+    """The predictions of tables as floats, (n, G); cells are changed, so nothing is warned of."""
 
     def score(table: Any) -> Array:
-        values = np.asarray(predict(table))
+        with counting_bounded():
+            values = np.asarray(predict(table))
         if values.dtype.kind not in "fiub":
             raise InvalidInput(
                 f"The model predicts {values.dtype} values, such as {values.ravel()[0]!r}; numbers "

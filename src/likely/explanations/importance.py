@@ -23,6 +23,7 @@ from likely._typing import Array, Codes
 from likely.data.frames import as_table, frame_of, library_of
 from likely.errors import UnknownName
 from likely.explanations.sampled import MixedRows, mixed_rows
+from likely.inputs.bounded_rows import counting_bounded
 from likely.inputs.estimators import check_fitted_model, refuse_unless_whole
 from likely.inputs.rows import offset_arguments, offset_numbers, refuse_without_offset
 from likely.inputs.tables import as_frame, n_rows_of, own_columns, refuse_file, rows_at
@@ -236,8 +237,9 @@ def permutation_importance(
         for name in columns:
             _place(names, name)
     groups = [(j,) for j in wanted] + _collinear(X, wanted)
-    base = losses(X)
-    changes = [_change(losses, cells, group, base, repeats, rng) for group in groups]
+    with counting_bounded():  # cells are changed, so nothing is warned of
+        base = losses(X)
+        changes = [_change(losses, cells, group, base, repeats, rng) for group in groups]
     if len(groups) > len(wanted):
         notes.append(_about_groups([[names[j] for j in group] for group in groups[len(wanted) :]]))
     found = _importance(groups, changes, names, float(base.mean()), unit, repeats, notes)

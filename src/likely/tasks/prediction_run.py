@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from likely.errors import InvalidInput
+from likely.inputs.bounded_rows import BoundedRows, counting_bounded
 from likely.output.formatting import cell, count, paragraph, text_table
 from likely.tasks.request import (
     Caller,
@@ -87,6 +88,9 @@ class Predictions:
         What should be known about them.
     path : Path or None
         The file that they were written to, with ``output``.
+    n_bounded : int
+        How many of the rows that were read are so far outside the fit that their prediction is
+        bounded; after the last row a warning says so.
     """
 
     names: tuple[str, ...]
@@ -95,6 +99,11 @@ class Predictions:
     chunks: Chunks = field(repr=False)
     library: str | None = None  # of the frame that was given
     path: Path | None = None
+    bounded: BoundedRows = field(default_factory=BoundedRows, repr=False)
+
+    @property
+    def n_bounded(self) -> int:
+        return self.bounded.n
 
     def __str__(self) -> str:
         head = self.chunks.head()
@@ -225,17 +234,19 @@ def predict(
             f"output={str(output)!r} is also the input; the predictions would overwrite it. Give "
             "another file."
         )
-    predictions(request, data).write(output)
-    return _written(output)
+    found = predictions(request, data)
+    found.write(output)
+    return _written(output, found.bounded)
 
 
-def _written(path: str | Path) -> Predictions:
+def _written(path: str | Path, bounded: BoundedRows) -> Predictions:
     """The predictions in a file."""
     from likely.data.formats.registry import read
 
     source = read(path)
     tables = ({n: batch.column(n) for n in source.names} for batch in source)
-    return Predictions(tuple(source.names), source.n_rows, (), Chunks(tables), path=Path(path))
+    names = tuple(source.names)
+    return Predictions(names, source.n_rows, (), Chunks(tables), path=Path(path), bounded=bounded)
 
 
 def run_of(run: Any) -> "Run":
@@ -284,10 +295,10 @@ def predictions(request: PredictRequest, data: Any) -> Predictions:
     kept = kept_names(request.caller, request.keep, rows.source.names, names)
     read = {*map(str, opened.model.feature_names_in_)}
     rows = with_categories_of_run(rows, opened.facts, read)
-    tables, n_rows = _needed(opened, rows, kept), rows.source.n_rows
-    chunks = _prediction_chunks(opened, tables, names, kept, options, n_rows)
+    tables, n_rows, bounded = _needed(opened, rows, kept), rows.source.n_rows, BoundedRows()
+    chunks = _prediction_chunks(opened, tables, names, kept, options, bounded, n_rows)
     library = None if isinstance(data, str | Path) else library_of(data)
-    return Predictions((*kept, *names), n_rows, notes, Chunks(chunks), library)
+    return Predictions((*kept, *names), n_rows, notes, Chunks(chunks), library, bounded=bounded)
 
 
 def document_predictions(
@@ -299,8 +310,9 @@ def document_predictions(
     options = PredictionOptions.of(opened.model, request)
     names = ["prediction", *(f"p_{label}" for label in labels), *options.names]
     kept = kept_names(request.caller, request.keep, [text], names)
-    chunks = _prediction_chunks(opened, tables, names, kept, options)
-    return Predictions((*kept, *names), None, options.remarks, Chunks(chunks))
+    bounded = BoundedRows()
+    chunks = _prediction_chunks(opened, tables, names, kept, options, bounded)
+    return Predictions((*kept, *names), None, options.remarks, Chunks(chunks), bounded=bounded)
 
 
 class PredictionOptions(NamedTuple):
@@ -423,9 +435,13 @@ def _prediction_chunks(
     columns: list[str],
     kept: list[str],
     options: PredictionOptions,
+    bounded: BoundedRows,
     n_rows: int | None = None,
 ) -> Iterator[Chunk]:
-    """The kept columns, predictions, any probabilities and ends of intervals, chunk by chunk."""
+    """The kept columns, predictions, any probabilities and ends of intervals, chunk by chunk.
+
+    Rows far outside the fit are added to ``bounded``; one warning follows the last chunk.
+    """
     from likely.output.progress import report, stage
     from likely.workbench.data.roles import roles_in_run
 
@@ -438,15 +454,19 @@ def _prediction_chunks(
             if read.complete:
                 refuse_gaps(table.select([*names, *roles.at_prediction()]), start)
             given = roles.to_predict(table)
-            found = [options.predictions(model, asked, given)]
-            if len(columns) > 1 + len(options.names):
-                found += list(model.predict_proba(asked, **given).T)
-            _refuse_nan(found, start)
-            found += options.ends(asked, given)
+            with counting_bounded() as outside:
+                found = [options.predictions(model, asked, given)]
+            bounded.add(outside.n, table.num_rows, outside.columns)
+            with counting_bounded():  # the same rows
+                if len(columns) > 1 + len(options.names):
+                    found += list(model.predict_proba(asked, **given).T)
+                _refuse_nan(found, start)
+                found += options.ends(asked, given)
             predicted = {name: values.tolist() for name, values in zip(columns, found, strict=True)}
             yield {**kept_cells(table, kept), **predicted}
             start += table.num_rows
             report("rows", table.num_rows)
+    bounded.warn()
 
 
 def _refuse_nan(found: list[Any], start: int) -> None:

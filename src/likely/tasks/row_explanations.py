@@ -18,6 +18,7 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.explanations.any_model import explain as explain_model
+from likely.inputs.bounded_rows import counting_bounded
 from likely.inputs.tables import as_frame, n_rows_of, refuse_file, rows_at
 from likely.names import has_method
 from likely.output.formatting import WIDEST, cell, count, listed
@@ -404,7 +405,8 @@ def _chances(opened: "Run", table: "pa.Table") -> list[Chances]:
     given = roles_in_run(opened.facts).to_predict(table)
     if not given.keys() <= {"offset"}:
         return []
-    probability = opened.model.predict_proba(_features(opened, table), **given)
+    with counting_bounded():  # the prediction of these rows has warned
+        probability = opened.model.predict_proba(_features(opened, table), **given)
     return [_most_probable_first(opened.model.classes_, row) for row in probability]
 
 

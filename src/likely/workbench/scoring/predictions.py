@@ -7,9 +7,10 @@ Only the density of numbers needs the observed values: ``predict_features`` retu
 recorded before a label is read, and ``with_density`` adds the rest.  Beside predictions there are
 intervals, for y, for a mean, or for the probability of a class:
 
-LinearRegression, GLM     quantiles of y, with the uncertainty of its mean
-two classes, linear       an interval for the probability of the second class
-other models of numbers   quantiles of their predictive density, at parameters treated as known
+LinearRegression, GLM, AdditiveModel   quantiles of y, with the uncertainty of its mean
+two classes, linear                    an interval for the probability of the second class
+other models of numbers                quantiles of their predictive density, at parameters treated
+                                       as known
 """
 
 from collections.abc import Mapping
@@ -21,8 +22,10 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
 from likely._typing import Array, Codes
+from likely.additive.additive_model import AdditiveModel
 from likely.errors import InvalidInput
 from likely.generative.base import FittedComponents
+from likely.inputs.bounded_rows import counting_bounded
 from likely.inputs.tables import names_in_fit
 from likely.kinds import CLASS_KINDS, TargetKind
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
@@ -98,13 +101,14 @@ def predict_features(
     """The predictions for rows of which no label is known, without a density of numbers.
 
     A classifier without probabilities has labels only.  ``features`` are of the kind of table or
-    array that the model was fitted to.
+    array that the model was fitted to.  Nothing is warned of: a score is of all rows.
     """
-    if task.has_classes and not has_probabilities(model):
-        return Prediction.of_labels(predict_labels(model, task, features, given))
-    if task.has_classes:
-        return _classes(model, task, features, given)
-    mean = np.asarray(model.predict(features, **given), dtype=np.float64).ravel()
+    with counting_bounded():
+        if task.has_classes and not has_probabilities(model):
+            return Prediction.of_labels(predict_labels(model, task, features, given))
+        if task.has_classes:
+            return _classes(model, task, features, given)
+        mean = np.asarray(model.predict(features, **given), dtype=np.float64).ravel()
     _refuse_nan(model, mean, "mean")
     return Prediction.of_numbers(mean)
 
@@ -241,8 +245,10 @@ def prediction_intervals(model: Any, of: str = "auto") -> PredictionIntervals:
         label = model.classes_.tolist()[1]
         return PredictionIntervals(model, (f"p_{label}_low", f"p_{label}_high"), "mean")
     names, family = ("low", "high"), predictive_family(model)
-    if isinstance(inner, LinearRegression | GLM) and inner.inference_ is not None:
-        zero_or_one = isinstance(inner, GLM) and inner.likelihood_.response.has_trials
+    linear = isinstance(inner, LinearRegression | GLM) and inner.inference_ is not None
+    if linear or isinstance(inner, AdditiveModel):
+        glm = inner.linear_ if isinstance(inner, AdditiveModel) else inner
+        zero_or_one = isinstance(glm, GLM) and glm.likelihood_.response.has_trials
         if of == "mean" or (zero_or_one and of == "auto"):
             return PredictionIntervals(model, names, "mean")
         if family is not None:
