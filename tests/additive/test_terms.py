@@ -177,3 +177,11 @@ def test_a_term_of_a_file_with_other_shapes_is_refused():
     turned_wrong = NumberTerm(**{**vars(made), "line": made.line[:, 1:]})
     with pytest.raises(InvalidInput):
         turned_wrong.check_saved()
+
+
+def test_the_number_of_waves_does_not_depend_on_the_unit_of_a_period():
+    x = np.linspace(0, 1, 300)
+    found = columns(term(x, Smooth(cyclic=1)), x)
+    assert found.shape[1] == 22  # of k = 20
+    assert_allclose(columns(term(360 * x, Smooth(cyclic=360)), 360 * x), found, atol=1e-12)
+    assert_allclose(found[0], found[-1], atol=1e-12)

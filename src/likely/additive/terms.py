@@ -427,7 +427,7 @@ def number_term(
     if isinstance(smooth, str) or len(x) < FEWEST_VALUES:
         return plain
     if smooth.cyclic:
-        n_waves = int(min(smooth.cyclic, len(x), smooth.k + 3)) // 2
+        n_waves = min(len(x), smooth.k + 3) // 2
         turn = np.diag(np.repeat(1.0 / np.square(np.arange(1, n_waves + 1)), 2))
         raw = waves(x, smooth.cyclic, 2 * n_waves) @ turn
         straight = np.ones((len(x), 1))
