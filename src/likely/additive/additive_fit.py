@@ -23,10 +23,11 @@ from likely.additive.encoded_columns import (
 )
 from likely.additive.pairs import best_pairs, named_pairs
 from likely.additive.terms import MOST_IN_PAIR, AdditiveTerms, Smooth, TermChoice, learn_terms
-from likely.data.block import ArrayBlocks, Block, Blocks, MappedBlocks
+from likely.data.block import ArrayBlocks, Block, Blocks, MappedBlocks, block_rows
 from likely.data.coding import Coding
 from likely.data.layouts.dense import Dense
 from likely.data.schema import Schema
+from likely.data.source_blocks import UNKNOWN_ROWS, SourceBlocks
 from likely.errors import InvalidInput, UnknownName
 from likely.fitting.driver import LinearFit
 from likely.fitting.framing import refuse_too_large
@@ -221,6 +222,9 @@ def phi_blocks(rows: EncodedRows[Schema], terms: AdditiveTerms) -> Blocks:
     if isinstance(blocks, ArrayBlocks) and 8 * blocks.n_rows * p <= KEPT:
         parts = [change(block).X.stored() for block in blocks]
         return replace(blocks, X=Dense(np.vstack(parts)), rows_per_block=None)
+    if isinstance(blocks, ArrayBlocks | SourceBlocks):  # Φ is wider than the columns
+        n_rows = blocks.n_rows or UNKNOWN_ROWS
+        blocks = replace(blocks, rows_per_block=block_rows(n_rows, p, 8 * n_rows * p))
     return MappedBlocks(blocks, change, p)
 
 

@@ -15,9 +15,11 @@ from likely.tasks.suitability import (
     PlannedFit,
     about_task,
     check_suitable,
+    dates_in_file,
     settings_with_order,
     task_facts,
     task_for,
+    task_of_file,
 )
 from likely.tasks.train_text import (
     Part,
@@ -269,10 +271,12 @@ def fit_direct(data: "Dataset", request: TrainRequest) -> TrainedModel:
     chosen, seed = request.model, request.caller.seed
     refuse_no_text(split_settings(request.given)[1])
     needed, findings = _needed(data, chosen, request.given)
+    asked = task_of_file(needed, chosen, request.given) if chosen.for_numbers else None
+    chosen = chosen.for_task(asked)  # the target decides which of two estimators it is
     check_suitable(needed.source, PlannedFit(request.label, chosen, needed.roles))
     given = settings_with_order(needed, chosen, request.given)
-    task = _task_in_memory(needed, chosen, given)
-    given = chosen.arguments(None, seed=seed) | given
+    task = asked or _task_in_memory(needed, chosen, given)
+    given = chosen.arguments(asked, seed=seed) | given
     part, model = _scored_and_fitted(needed, chosen, given, task, seed)
     score, n_rows = None if part is None else part.score, needed.source.n_rows
     read: ColumnsRead = model.columns_read(n_rows)
@@ -288,11 +292,10 @@ def fit_direct(data: "Dataset", request: TrainRequest) -> TrainedModel:
         "events": dict(read.kinds),
         "scores": None if score is None else score.to_json(),
     }
-    doubt = () if task is None or chosen.is_ordinal else about_task(task)  # that model warns
-    findings += doubt + read.remarks + _about_rows(part) + _about_split(data)
+    findings += () if task is None or chosen.is_ordinal else about_task(task)  # that model warns
+    findings += read.remarks + _about_rows(part) + _about_split(data)
     findings += score_findings(score, n_rows)
-    columns = f"Columns are read as: {read}." if read.kinds else ""
-    first = " ".join(filter(None, [opening(facts), columns]))
+    first = f"{opening(facts)} Columns are read as: {read}." if read.kinds else opening(facts)
     kept = None if task is None else _kept_rows(part, needed, seed)
     parts = first, *score_text(score)
     return TrainedModel(model, facts, parts, findings, data, given, kept, score)
@@ -392,7 +395,8 @@ def _needed(
 
     if chosen.supervised and given.get("unlabelled") is None:
         data = data.labelled()
-    read, notes = data.settled_columns.readable()
+    data = data.settled_columns
+    read, notes = data.readable(() if data.in_memory else dates_in_file(data))
     kept = replace(read, source=read.rows.drop(sorted(read.not_features - {*read.roles.columns})))
     notes += data.notes
     if chosen.supervised or data.target is None:
@@ -472,9 +476,12 @@ def fit_text_stream(data: "Dataset", request: TrainRequest) -> TrainedModel:
 
 def _about_stream(data: "Dataset", found: "StreamedText") -> tuple[str, ...]:
     """Notes about hashed words, and about features besides the text, which are not read."""
+    n_held, n_rows = found.n_held_out, found.n_rows
+    sample = "all" if n_held == n_rows else f"a sample of {n_held:,}" if n_held is not None else ""
     hashed = (
         f"The file is larger than memory: words are hashed into {found.model.words_.n_columns:,} "
-        f"columns, and the probabilities are {_calibration(found.n_held_out, found.n_rows)}."
+        "columns, and the probabilities are "
+        f"{f'calibrated on {sample} of its {n_rows:,} rows' if sample else 'not calibrated'}."
     )
     gone = {*data.not_features, *data.texts, *data.roles.columns}
     others = [name for name in data.source.names if name not in gone]
@@ -491,10 +498,3 @@ def _about_order(found: "StreamedText") -> str:
         "validation says nothing about new documents, and the model has no score. Shuffle the "
         "lines (shuf, without a header), or train on fewer rows in memory."
     )
-
-
-def _calibration(n_held_out: int | None, n_rows: int) -> str:
-    if n_held_out is None:
-        return "not calibrated"
-    sample = "all" if n_held_out == n_rows else f"a sample of {n_held_out:,}"
-    return f"calibrated on {sample} of its {n_rows:,} rows"

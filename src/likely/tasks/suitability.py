@@ -79,6 +79,16 @@ def task_for(data: "Dataset", chosen: ModelEntry, given: Mapping[str, Any]) -> "
     return task
 
 
+def task_of_file(data: "Dataset", chosen: ModelEntry, given: Mapping[str, Any]) -> "Task":
+    """The task of the target, of which every value is read, also of a streamed file."""
+    from dataclasses import replace
+
+    from likely.data.arrow import TableSource, in_one_table
+
+    target = in_one_table(data.rows.select([data.required_target()]))
+    return task_for(replace(data, source=TableSource(target)), chosen, given)
+
+
 def _listed_classes(order: Any) -> tuple[Any, ...]:
     """The classes of ``--set order=…``, which is a JSON list."""
     if not isinstance(order, list):
@@ -159,14 +169,24 @@ def first_gap(table: "pa.Table | pa.RecordBatch", start: int = 0) -> Gap | None:
 
 def needs_preparation(data: "Dataset", *, gaps: bool) -> bool:
     """Whether features need preparation: texts, dates, and missing cells where ``gaps``."""
-    from likely.workbench.preparation.cells import holds_dates
+    from likely.workbench.preparation.cells import date_columns
 
     if data.table.num_rows == 0:
         return False
     if data.texts:
         return True
     features = data.features
-    return (gaps and first_gap(features) is not None) or holds_dates(features)
+    return (gaps and first_gap(features) is not None) or any(date_columns(features))
+
+
+def dates_in_file(data: "Dataset") -> Iterator[str]:
+    """The columns of a streamed file whose text is all dates, as its first rows say."""
+    import pyarrow as pa
+
+    from likely.workbench.preparation.cells import date_columns
+
+    first = next(iter(data.features_read), None)
+    return iter(()) if first is None else date_columns(pa.Table.from_batches([first]))
 
 
 @contextmanager

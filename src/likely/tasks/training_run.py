@@ -341,6 +341,8 @@ def _wants_preparation(data: "Dataset", request: TrainRequest) -> bool:
         return True
     if not data.in_memory:
         return False
+    if chosen.for_numbers:  # the kind of its target is that of a prepared table
+        return True
     return data.declared or needs_preparation(data, gaps=not chosen.missing)
 
 

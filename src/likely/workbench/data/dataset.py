@@ -7,7 +7,7 @@ the model of a fold learns from   the labelled rows of the other folds, and all 
 no score is of                    rows without a label
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -258,12 +258,15 @@ class Dataset:
         gone = self.n_without_target + unknown
         return replace(before, source=before.rows.with_known(column), n_without_target=gone)
 
-    def readable(self) -> "tuple[Dataset, tuple[str, ...]]":
-        """These data without dates, texts and the like, for a direct fit; and a note."""
+    def readable(self, dates: Iterable[str] = ()) -> "tuple[Dataset, tuple[str, ...]]":
+        """These data without dates, texts and the like, for a direct fit; and a note.
+
+        ``dates`` are columns of text that is all dates.
+        """
         kinds = dict(zip(self.source.names, self.source.kinds, strict=True))
         others = {*self.not_features, self.target}
         used = [name for name in kinds if name not in others]
-        texts = {*self.texts}
+        texts = {*self.texts, *dates}
         gone = [name for name in used if kinds[name] not in FEATURE_KINDS or name in texts]
         if not gone:
             return self, ()

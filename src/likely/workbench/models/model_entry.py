@@ -19,6 +19,7 @@ from likely.errors import InvalidInput
 from likely.kinds import (
     CLASS_KINDS,
     IN_WORDS,
+    NUMBER_KINDS,
     TargetKind,
     kinds_in_order,
     kinds_unlike,
@@ -169,9 +170,12 @@ class ModelEntry:
         numbers = bool(self.for_numbers) and task.kind not in CLASS_KINDS
         words = self.with_text if task.text else {}
         words = {name: value for name, value in words.items() if name not in self.given}
+        of_both = (NUMBER_KINDS if numbers else CLASS_KINDS) if self.for_numbers else self.suits
         return replace(
             self,
             estimator=self.for_numbers if numbers else self.estimator,
+            targets=self.targets & of_both,
+            also=self.also & of_both,
             settings={**self.by_kind.get(task.kind, {}), **self.settings, **words},
             for_numbers="",
             by_kind={},

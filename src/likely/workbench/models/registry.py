@@ -89,6 +89,7 @@ MODELS: dict[str, ModelEntry] = {
             "AdditiveClassifier",
             CLASS_KINDS | NUMBER_KINDS,
             "A smooth curve for each number (GAM), as smooth as the rows ask for (REML).",
+            streams=True,
             missing=True,
             space=additive_space,
             for_numbers="AdditiveModel",

@@ -7,6 +7,7 @@
 Text is read as dates if every value is a date in ISO 8601 form.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -103,23 +104,22 @@ def levels_of(factor: CodedValues) -> Array:
     return np.array(list(set(factor.values[_used(factor)].tolist())), dtype=object)
 
 
-def holds_dates(table: "pa.Table") -> bool:
-    """Whether a column holds dates or times, or text that is all dates; they become numbers."""
+def date_columns(table: "pa.Table") -> Iterator[str]:
+    """The columns of dates or times, or of text that is all dates; they become numbers."""
     import pyarrow as pa
 
     for name in table.column_names:
         column = table.column(name)
         kind = column.type
         if pa.types.is_temporal(kind):
-            return True
+            yield name
         text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
         known = column.drop_null() if text else []
         if not len(known) or not known[0].as_py()[:4].isdigit():  # no year: no need to read on
             continue
         cells = read_cells(as_table(table.select([name])), 0, name)
         if cells.factor is not None and days_of_text(cells.factor) is not None:
-            return True
-    return False
+            yield name
 
 
 def days_of_text(factor: CodedValues) -> Array | None:
