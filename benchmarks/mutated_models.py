@@ -319,12 +319,21 @@ def questions(model: Any, X: Any, many: Any) -> Iterator[tuple[str, Callable[[],
             if method is not None:
                 yield name, lambda method=method, rows=rows: method(rows)
     yield "repr", lambda: repr(model)
+    if hasattr(model, "effect"):
+        yield "effect", lambda: list(map(effect_of(model), model.term_names_))
+    if hasattr(model, "n_bounded"):
+        yield "n_bounded", lambda: model.n_bounded(X)
     if hasattr(model, "explain"):
         yield "explain", lambda: (model.explain(X), None)[1]
     if hasattr(model, "describe"):
         yield "describe", lambda: (str(model.describe()), None)[1]
     if getattr(model, "inference_", None) is not None and hasattr(model, "summary"):
         yield "summary", lambda: (str(model.summary()), None)[1]
+
+
+def effect_of(model: Any) -> Callable[[str], Any]:
+    """What the effect of a term holds."""
+    return lambda term: (model.effect(term).effect, model.effect(term).se)
 
 
 def written(graph: Any) -> None:
@@ -561,6 +570,7 @@ def saved_models() -> dict[str, tuple[bytes, Any]]:
     found |= {f"graph-{k}": (bytes(file_content(graph)), None) for k, graph in enumerate(_graphs())}
     found |= dict(foreign_models())
     found |= {f"Prepared-{k}": pair for k, pair in enumerate(_prepared())}
+    found |= {f"Additive-{k}": pair for k, pair in enumerate(_additive())}
     return found
 
 
@@ -594,6 +604,32 @@ def _prepared() -> Iterator[tuple[bytes, Any]]:
             fitted = likely.Prepared(model).fit(frame, labels)
         yield bytes(file_content(fitted)), frame[:ROWS]
     assert ENTRIES
+
+
+def _additive() -> Iterator[tuple[bytes, Any]]:
+    """Additive models of every kind of term, alone and prepared."""
+    from tests.laws.test_persistence import data
+
+    frame, labels = data("mixed")
+    frame["hour"] = np.arange(len(frame)) % 24
+    three = np.where(frame["number"] > 5, "high", labels)
+    pairs = [("number", "text"), ("number", "hour")]
+    fits = [
+        (likely.AdditiveModel(interactions=pairs), frame["count"] + 0.5),
+        (likely.AdditiveModel("poisson", terms={"count": "category"}), frame["count"]),
+        (likely.AdditiveModel("gamma", extrapolate="linear"), frame["count"] + 0.5),
+        (likely.AdditiveModel("bernoulli", "probit"), labels == "yes"),
+        (likely.AdditiveClassifier(interactions=pairs), labels),
+        (likely.AdditiveClassifier(), three),
+        (likely.AdditiveClassifier("ordinal"), three),
+        (likely.Prepared(likely.AdditiveModel("poisson")), frame["count"]),
+        (likely.Prepared(likely.AdditiveClassifier(interactions=pairs)), three),
+    ]
+    for model, y in fits:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fitted = model.fit(frame, np.asarray(y))
+        yield bytes(file_content(fitted)), frame[:ROWS]
 
 
 def _hashed() -> Iterator[tuple[bytes, Any]]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     )
     from likely.additive.additive_classifier import AdditiveClassifier
     from likely.additive.additive_model import AdditiveModel
-    from likely.additive.terms import Smooth
+    from likely.additive.smooth import Smooth
     from likely.calibrate.isotonic import IsotonicScaling
     from likely.calibrate.platt import PlattScaling
     from likely.calibrate.temperature import TemperatureScaling
@@ -277,7 +277,7 @@ _HOME = {  # public name: the module that defines it
     "Sealed": "likely.sealing.sealed",
     "Separability": "likely.fitting.separation",
     "Sequences": "likely.data.sequences",
-    "Smooth": "likely.additive.terms",
+    "Smooth": "likely.additive.smooth",
     "SoftmaxRegression": "likely.linear.softmax",
     "Study": "likely.workbench.search.study",
     "TemperatureScaling": "likely.calibrate.temperature",

@@ -5,15 +5,13 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.interpolate import BSpline
 
+from likely.additive.smooth import Smooth, period_of
 from likely.additive.terms import (
     CUBIC,
     AdditiveTerms,
     CategoryTerm,
-    NumberTerm,
-    Smooth,
     _knots,
     number_term,
-    period_of,
     splines,
     turned,
 )
@@ -81,6 +79,23 @@ def test_the_tangent_of_a_curve_goes_on_outside_its_values():
         slope = (one - near) / 1e-6
         assert_allclose(two, one + 2 * slope, rtol=1e-3, atol=1e-3 * np.abs(slope).max())
     assert_allclose(columns(made, x), columns(term(x), x), atol=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-310, 1e-200, 1e140])
+def test_the_functions_do_not_depend_on_the_unit(unit):
+    x = np.linspace(0, 10, 300) ** 2
+    made, plain = term(unit * x), term(x)
+    # the smallest doubles have 14 bits here
+    assert_allclose(
+        columns(made, unit * x), columns(plain, x), atol=1e-2 if unit < 1e-300 else 1e-9
+    )
+    bound, found = made.largest(), np.abs(columns(made, unit * x))
+    assert (found <= bound).all()
+
+
+def test_values_that_are_nearer_than_a_slope_can_tell_have_one_rank():
+    x = np.r_[0.0, 1e-310, 1e-300, np.arange(1.0, 21.0)]
+    assert np.isfinite(columns(term(x), x)).all()
 
 
 def test_a_number_of_a_circle_closes_and_has_no_line():
@@ -162,21 +177,15 @@ def test_a_pair_has_the_products_of_its_functions_within_a_budget():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"k": 3}, {"k": 7.5}, {"k": True}, {"cyclic": -1.0}, {"cyclic": True}]
+    "wrong",
+    [
+        *({"k": each} for each in (3, 7.5, True, np.nan, np.inf, "a", 2001)),
+        *({"cyclic": each} for each in (-1.0, np.nan, np.inf, "a", True)),
+    ],
 )
 def test_a_smooth_that_is_none_is_refused(wrong):
     with pytest.raises(InvalidInput, match=r"Smooth\("):
         Smooth(**wrong)
-
-
-def test_a_term_of_a_file_with_other_shapes_is_refused():
-    made = term(np.linspace(0, 1, 50))
-    wrong = NumberTerm(**{**vars(made), "rank": made.rank[1:]})
-    with pytest.raises(InvalidInput):
-        wrong.check_saved()
-    turned_wrong = NumberTerm(**{**vars(made), "line": made.line[:, 1:]})
-    with pytest.raises(InvalidInput):
-        turned_wrong.check_saved()
 
 
 def test_the_number_of_waves_does_not_depend_on_the_unit_of_a_period():

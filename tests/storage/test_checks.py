@@ -24,7 +24,7 @@ from likely.storage.registry import (
     estimator_names,
     kind_of,
 )
-from tests.storage.test_model_file import forge
+from tests.storage.test_model_file import forge, header_of
 
 rng = np.random.default_rng(0)
 FRAME = pd.DataFrame({"x": rng.normal(size=60), "c": np.array(["a", "b", "c"])[np.arange(60) % 3]})
@@ -36,12 +36,16 @@ def forged(tmp_path, model, *, header=lambda header: None, tensors=lambda tensor
     """The path of a model's file after these changes, its checksum right."""
     path = tmp_path / "model.likely"
     save(model, path)
-    arrays = load_file(path)
+    orders = {name: order for name, (_, _, order) in header_of(path)["tensors"].items()}
+    arrays = {
+        name: np.ascontiguousarray(array.T) if orders[name] == "T" else array
+        for name, array in load_file(path).items()
+    }
     tensors(arrays)
 
     def edit(head):
         for name, array in arrays.items():
-            head["tensors"][name][:2] = [array.dtype.name, list(array.shape)]
+            head["tensors"][name] = [array.dtype.name, list(array.shape), "C"]
         header(head)
 
     forge(path, edit, arrays)

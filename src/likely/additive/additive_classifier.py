@@ -38,7 +38,7 @@ from likely.linear.ordinal import OrdinalRegression, recoded
 from likely.linear.softmax import SoftmaxRegression
 from likely.linear.surface import RELATIVE, class_explanation
 from likely.objectives.linear import Total
-from likely.storage.declarations import FITTED_CLASSES
+from likely.storage.declarations import FITTED_CLASSES, Same, Saved
 
 RESPONSES = ("auto", "softmax", "ordinal")
 
@@ -88,7 +88,14 @@ class AdditiveClassifier(ClassProbabilities, FittedTerms, ClassifierMixin, Estim
     ['outside', 'inside', 'outside']
     """
 
-    saved: ClassVar = TERMS | FITTED_CLASSES
+    saved: ClassVar = (
+        TERMS
+        | FITTED_CLASSES
+        | Saved(
+            {"linear_": LogisticRegression | OrdinalRegression | SoftmaxRegression},
+            rules=(Same("classes_", "linear_.classes_"),),
+        )
+    )
 
     def __init__(
         self,

@@ -22,7 +22,8 @@ from likely.additive.encoded_columns import (
     refuse_infinity,
 )
 from likely.additive.pairs import best_pairs, named_pairs
-from likely.additive.terms import MOST_IN_PAIR, AdditiveTerms, Smooth, TermChoice, learn_terms
+from likely.additive.smooth import Smooth
+from likely.additive.terms import MOST_IN_PAIR, AdditiveTerms, TermChoice, learn_terms
 from likely.data.block import ArrayBlocks, Block, Blocks, MappedBlocks, block_rows
 from likely.data.coding import Coding
 from likely.data.layouts.dense import Dense

@@ -66,7 +66,7 @@ from likely.linear.surface import RELATIVE
 from likely.links import Link
 from likely.objectives.inference import fit_statistics
 from likely.objectives.overdispersion import alpha_at_means, no_columns
-from likely.storage.declarations import Numbers, Saved
+from likely.storage.declarations import Increasing, Numbers, SameCount, Saved
 
 EXTRAPOLATIONS = ("bounded", "linear")
 ROUNDING = 1e-9  # of a predictor
@@ -127,8 +127,13 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
     """
 
     saved: ClassVar = TERMS | Saved(
-        {"eta_range_": Numbers(Array, "not NaN")},
+        {"linear_": GLM, "eta_range_": Numbers(Array, "not NaN")},
         {"alpha_": Numbers(float, "not negative"), "sigma_": Numbers(float, "not negative")},
+        rules=(
+            SameCount(2, "eta_range_"),
+            Increasing("eta_range_"),
+            SameCount("terms_.n_columns", "covariance_.shape.1 - 1"),
+        ),
     )
 
     def __init__(
@@ -320,8 +325,11 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         found = []
         for phi in self._parts(X):
             z = np.column_stack([phi - self.centre_, np.ones(len(phi))])
-            found.append(np.einsum("ni,ij,nj->n", z, self.covariance_[0], z))
-        return np.sqrt(np.maximum(np.concatenate(found), 0.0))
+            size = np.abs(z).max(axis=1)  # whose square may overflow, far outside the fit
+            z /= size[:, None]
+            variance = np.einsum("ni,ij,nj->n", z, self.covariance_[0], z)
+            found.append(size * np.sqrt(np.maximum(variance, 0.0)))
+        return np.concatenate(found)
 
     def predict_distribution(
         self, X: Any, *, offset: Any = None, exposure: Any = None

@@ -46,31 +46,39 @@ from likely.inputs.tables import without_columns
 from likely.output.description import ColumnsRead, Description, Fact, NamedColumn, NamedTable
 from likely.output.formatting import count, short_number
 from likely.output.pictures import readable, shortened_name
-from likely.storage.declarations import FITTED_COLUMNS, MODEL, Numbers, SameCount, Saved
+from likely.storage.declarations import FITTED_COLUMNS, Numbers, Present, SameCount, Saved
+from likely.storage.values import same_count, unlike
 
 PART = 4_000_000  # cells of Φ of new rows that are in memory at once
 POINTS = 100  # of a curve
+LARGEST_ANSWER = 1e300  # of predictors and their variances
 CELLS = 24  # on each side of the picture of a pair
 IN_A_ROW = 4  # pictures
 TERMS = FITTED_COLUMNS | Saved(
     {
         "terms_": AdditiveTerms,
         "schema_": Schema,
-        "linear_": MODEL,
         "strength_": Numbers(Array, "not negative"),
         "edf_": Numbers(Array, "finite"),
-        "tests_": Numbers(Array, "not negative"),
+        "tests_": Numbers(Array, "not negative", "not NaN"),
         "covariance_": Numbers(Array, "finite"),
         "centre_": Numbers(Array, "finite"),
-        "dispersion_": Numbers(float, "not negative"),
+        "dispersion_": Numbers(float, "not negative", "not NaN"),
         "deviance_explained_": float,
-        "n_rows_": Numbers(float, "not negative"),
+        "n_rows_": Numbers(float, "not negative", "finite"),
         "beside_": tuple[str, ...],
     },
     {"moved_by_": tuple[str, ...]},
     rules=(
         SameCount("n_features_in_", "schema_.kinds"),
-        SameCount("terms_.n_columns", "edf_", "centre_"),
+        Present("linear_.coef_"),
+        SameCount("terms_.n_columns", "edf_", "centre_", "linear_.n_features_in_"),
+        SameCount("terms_.n_columns", "linear_.coef_.shape.-1"),
+        SameCount(1, "edf_.shape", "centre_.shape"),
+        SameCount("terms_.all", "tests_"),
+        SameCount(2, "tests_.shape", "tests_.shape.1"),
+        SameCount(3, "covariance_.shape"),
+        SameCount("covariance_.shape.1", "covariance_.shape.2"),
     ),
 )
 
@@ -150,6 +158,25 @@ class FittedTerms(ABC):
         self.dispersion_, self.n_rows_ = found.smoothing.dispersion, found.weight
         self.library_ = library
 
+    def check_saved(self) -> None:
+        """Refuse terms of other columns, and sizes whose sums and squares overflow."""
+        terms, coef, covariance = self.terms_, self._coef(), self.covariance_
+        terms.check_columns(self.schema_)
+        n_groups = len(np.unique(terms.group_of_column))
+        same_count("strength_", len(self.strength_), n_groups)
+        if not (self.tests_[:, 1] >= 1).all():
+            raise unlike("The ranks of tests", "1 or more")
+        if terms.n_columns:
+            same_count("covariance_", len(covariance), len(coef))
+        if len(covariance[0]) not in (terms.n_columns, terms.n_columns + 1):
+            same_count("A row of covariance_", len(covariance[0]), terms.n_columns + 1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            phi = np.append(terms.largest() + np.abs(self.centre_), 1.0)
+            most = max(float(covariance.max()), -float(covariance.min())) * np.square(phi.sum())
+            eta = np.abs(self._base()) + np.abs(coef) @ phi[:-1]
+        if not (most <= LARGEST_ANSWER and (eta <= LARGEST_ANSWER).all()):
+            raise unlike("The sizes of terms, coefficients and covariances", "finite together")
+
     # Rows.
 
     def _encoded(self, X: Any) -> Design:
@@ -169,7 +196,7 @@ class FittedTerms(ABC):
 
     def _pieces(self, X: Any) -> Iterator[PhiPart]:
         design = self._encoded(X)
-        step = max(PART // max(self.terms_.n_columns, 1), 1)
+        step = max(PART // max(self.terms_.width, 1), 1)
         for start in range(0, max(design.n_rows, 1), step):
             some = design.rows(start, min(start + step, design.n_rows))
             numeric, codes = numbers_and_codes(some)
@@ -258,10 +285,9 @@ class FittedTerms(ABC):
         term = self.terms_.columns[place]
         if isinstance(term, CategoryTerm):
             return np.arange(term.n_levels, dtype=float)
-        if term.period or (float(term.low).is_integer() and term.high - term.low < points):
-            steps = np.arange(term.low, term.high + 1)
-            if len(steps) <= points and term.high - term.low >= 1:
-                return steps
+        whole = term.period or float(term.low).is_integer()
+        if whole and 1 <= term.high - term.low < points:
+            return np.arange(term.low, term.high + 1)
         return np.linspace(term.low, term.high, points)
 
     def _values(self, place: int, grid: Array) -> Array:

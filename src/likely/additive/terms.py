@@ -38,59 +38,24 @@ from scipy.interpolate import BSpline, PchipInterpolator
 
 from likely._typing import Array, Codes
 from likely.additive.encoded_columns import ColumnTotals
+from likely.additive.smooth import FEWEST_VALUES, MOST_SPLINES, Smooth, period_of
 from likely.data.schema import Schema
 from likely.errors import InvalidInput
 from likely.numerics.quantiles import QuantileSummary
+from likely.storage.declarations import LARGEST, Between, Increasing, InRange, SameCount
 from likely.storage.values import same_count, unlike
 
 CUBIC = 3
 BEYOND = 0.1  # of the width of a range, on either side: how far a line goes on
-FEWEST_VALUES = 4  # different ones, for a curve
 ROWS_A_SPLINE, FEW_SPLINES = 40, 10
 RANKS = 33  # points between which ranks are interpolated
+NEAREST = 1e-50  # of the range of a column: nearer points have one rank, or slopes overflow
+SAME = 1e-6  # of the range: the ends of the ranks are those of the values
 GAUSS = np.array([-1.0, 1.0]) / np.sqrt(3.0)  # exact for squares of straight lines
 FLAT = 1e-9  # of the largest eigenvalue of S: not penalised
 MOST_IN_PAIR = 64  # functions of a pair
 USUAL_IN_PAIR = 8  # of one of its columns
 MOST_LEVELS_IN_PAIR = 24
-CIRCLES = {  # which whole numbers are a circle, if the column is called so
-    "hour": (0, 23),
-    "hr": (0, 23),
-    "month": (1, 12),
-    "mnth": (1, 12),
-    "weekday": (None, 7),
-    "dow": (None, 7),
-}
-
-
-@final
-@dataclass(frozen=True)
-class Smooth:
-    """How one number enters: ``Smooth(k=20)`` splines, or ``Smooth(cyclic=24)``.
-
-    Parameters
-    ----------
-    k : int, default=20
-        The number of splines; with fewer than 800 rows fewer, one for 40 of them, and at least 10
-        or as many as there are different values.
-    cyclic : float, default=0
-        The period of a number of a circle: 24 for hours, 12 for months, 7 for weekdays.
-    """
-
-    k: int = 20
-    cyclic: float = 0.0
-
-    def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or int(self.k) != self.k or self.k < FEWEST_VALUES:
-            raise InvalidInput(
-                f"Smooth(k={self.k!r}) was given; a whole number of splines of at least "
-                f"{FEWEST_VALUES} was expected. Use k=20, or 'linear' in place of a Smooth."
-            )
-        if isinstance(self.cyclic, bool) or not 0 <= self.cyclic < np.inf:
-            raise InvalidInput(
-                f"Smooth(cyclic={self.cyclic!r}) was given; a period above 0 was expected. Use "
-                "cyclic=24 for hours, for instance."
-            )
 
 
 @final
@@ -112,13 +77,43 @@ class NumberTerm:
     has_missing: bool = False
     tangent: bool = False  # whether the curve goes on outside the values of the fit
 
+    saved_rules = (
+        *(InRange(each, "finite") for each in ("centre", "low", "high", "grid", "turn", "line")),
+        InRange("scale", "finite"),
+        InRange("period", "finite"),
+        InRange("period", "not negative"),
+        Between("rank", 0.0, 1.0),
+        Increasing("grid", strictly=True),
+        SameCount("grid", "rank"),
+        SameCount(2, "turn.shape", "line.shape", "line"),
+        SameCount("turn.shape.1", "line.shape.1"),
+    )
+
     def check_saved(self) -> None:
-        """Refuse shapes that do not fit together."""
-        same_count("The ranks of a term", len(self.rank), len(self.grid))
-        if self.turn.ndim != 2 or self.line.shape != (2, self.turn.shape[1]):
-            raise unlike("The functions of a term", "two rows of lines for as many functions")
-        if not self.scale > 0 or (np.diff(self.grid) <= 0).any():
-            raise InvalidInput("the values of a term must rise, on a scale above 0. Save it again.")
+        """Refuse a scale or a range that no column has, and functions without their knots."""
+        if not (self.scale > 0 and self.low <= self.high):
+            raise unlike("The range of a term", "from low to high, on a scale above 0")
+        size, curve = len(self.turn), self.n_functions > 0
+        if curve and self.period:
+            most, far = MOST_SPLINES + 3, max(abs(self.low), abs(self.high))
+            if size % 2 or not 2 <= size <= most or far > LARGEST * self.period / most:
+                raise unlike("The waves of a term", f"pairs, {most:,} at most, of a known period")
+        elif curve:
+            if not CUBIC < size <= MOST_SPLINES or len(self.grid) < 2:
+                raise unlike("The functions of a term", f"{CUBIC + 1} to {MOST_SPLINES:,} splines")
+            grid = np.asarray(self.grid, dtype=float)
+            off = max(abs(grid[0] - self.low), abs(grid[-1] - self.high))
+            if np.diff(grid).min() < NEAREST * np.ptp(grid) or off > SAME * np.ptp(grid):
+                raise unlike("The values of a term with known ranks", "apart, from low to high")
+
+    def largest(self) -> Array:
+        """A bound of the size of each of its columns, (n_columns,): splines are from 0 to 1."""
+        ends = np.array([self.low, self.high], dtype=float)
+        beyond = BEYOND * np.ptp(ends) * np.array([-1.0, 1.0])
+        reach = float(np.abs((ends + beyond - self.centre) / self.scale).max())
+        turn, line = (np.abs(np.asarray(each, dtype=float)) for each in (self.turn, self.line))
+        straight = [reach] * self.has_line + [1.0] * self.has_missing
+        return np.append(straight, turn.sum(axis=0) + line[0] + reach * line[1])
 
     @property
     def has_line(self) -> bool:
@@ -211,9 +206,17 @@ class CategoryTerm:
     def n_columns(self) -> int:
         return self.n_levels + int(self.has_missing)
 
+    def check_saved(self) -> None:
+        """Refuse a column without levels."""
+        if self.n_levels < 0 or self.n_columns < 1:
+            raise unlike("A category", "of at least one level")
+
     @property
     def is_curve(self) -> Array:
         return np.ones(self.n_columns, dtype=bool)
+
+    def largest(self) -> Array:
+        return np.ones(self.n_columns)
 
     def features(self, numeric: Array, codes: Codes) -> Array:
         """One column of 0 and 1 for each level, the last for missing cells."""
@@ -266,6 +269,25 @@ class AdditiveTerms:
                     f"{pair.sizes} functions, which they do not have. Save the model again."
                 )
 
+    def check_columns(self, schema: Schema) -> None:
+        """Refuse terms of columns that a schema does not have, or has as others."""
+        flags = schema.as_codes
+        columns = [term.column for term in self.columns]
+        if columns != sorted({*columns}) or any(not 0 <= j < len(flags) for j in columns):
+            raise unlike("The columns of terms", f"from 0 to {len(flags) - 1}, each once")
+        for term in self.columns:
+            j, coded = term.column, isinstance(term, CategoryTerm)
+            same_count(f"Term {j}", (coded, term.place), (flags[j], flags[:j].count(flags[j])))
+            if isinstance(term, CategoryTerm):
+                same_count(f"The levels of term {j}", term.n_levels, schema.sizes[term.place])
+
+    def largest(self) -> Array:
+        """A bound of the size of each column of Φ within the range of the fit, (n_columns,)."""
+        found = [term.largest() for term in self.columns]
+        most = [each.max(initial=0.0) for each in found]
+        found += [np.full(p.n_columns, most[p.first] * most[p.second]) for p in self.pairs]
+        return np.concatenate([np.zeros(0), *found])
+
     @property
     def all(self) -> tuple[ColumnTerm | PairTerm, ...]:
         return (*self.columns, *self.pairs)
@@ -274,6 +296,12 @@ class AdditiveTerms:
     def n_columns(self) -> int:
         """The columns of Φ."""
         return sum(term.n_columns for term in self.all)
+
+    @property
+    def width(self) -> int:
+        """The columns of the widest array that Φ is made of: itself, or the splines of a column."""
+        splines = [len(term.turn) for term in self.columns if isinstance(term, NumberTerm)]
+        return max([self.n_columns, *splines])
 
     @property
     def term_of_column(self) -> Codes:
@@ -398,28 +426,15 @@ def _refuse_period(name: str, smooth: Smooth | str, values: Array, term: NumberT
         )
 
 
-def period_of(name: str, values: Array) -> int:
-    """The period of a column of hours, months or weekdays, by its name and its values; else 0."""
-    words = name.lower().replace("_", " ").replace(".", " ").split()
-    for word, (first, last) in CIRCLES.items():
-        if not any(each == word or each.removesuffix("s") == word for each in words):
-            continue
-        whole = values.size > 2 and bool((values == np.floor(values)).all())
-        if first is None and whole and values[0] in (0, 1) and np.ptp(values) == last - 1:
-            return last
-        if first is not None and whole and values[0] >= first and values[-1] <= last:
-            return last - first + 1
-    return 0
-
-
 def number_term(
     column: int, place: int, summary: QuantileSummary, smooth: Smooth | str, *, has_missing: bool
 ) -> NumberTerm:
     """The line and the curve of a column with these values."""
     x, w = summary.values, summary.weight / summary.total_weight
-    centre = float(np.dot(w, x))
-    scale = float(np.sqrt(np.dot(w, np.square(x - centre)))) or 1.0
     low, high = float(x[0]), float(x[-1])
+    centre, width = float(np.dot(w, x)), high - low
+    # of the range, because squares of small numbers are 0
+    scale = width * float(np.sqrt(np.dot(w, np.square((x - centre) / (width or 1.0))))) or 1.0
     plain = NumberTerm(
         column, place, centre, scale, low, high, np.zeros(0), np.zeros(0),
         np.zeros((0, 0)), np.zeros((2, 0)), has_missing=has_missing,
@@ -452,14 +467,17 @@ def ranks(x: Array, w: Array) -> tuple[Array, Array]:
     middle = np.cumsum(w) - w / 2
     chosen = np.unique(np.searchsorted(middle, np.linspace(0, 1, RANKS)).clip(0, len(x) - 1))
     chosen = np.unique(np.concatenate([[0], chosen, [len(x) - 1]]))
+    apart = np.diff(x[chosen], append=np.inf) >= NEAREST * (x[-1] - x[0])
+    chosen = chosen[apart]
     share = middle[chosen]
-    return x[chosen], (share - share[0]) / (share[-1] - share[0])
+    return x[chosen], ((share - share[0]) / (share[-1] - share[0])).clip(0.0, 1.0)
 
 
 def half_ranks(x: Array, grid: Array, rank: Array) -> Array:
     """v: half the place of x between the lowest and the highest value, half its rank."""
-    place = (x - grid[0]) / (grid[-1] - grid[0])
-    return np.clip((place + PchipInterpolator(grid, rank)(x)) / 2, 0.0, 1.0)
+    width = grid[-1] - grid[0]
+    place, places = (x - grid[0]) / width, (grid - grid[0]) / width
+    return np.clip((place + PchipInterpolator(places, rank)(place)) / 2, 0.0, 1.0)
 
 
 def splines(v: Array, k: int) -> Array:

@@ -47,6 +47,7 @@ from likely.storage.declarations import Numbers, Rule, Saved
 from likely.storage.graphs import GRAPHS, REPORT, graph_class
 
 PART_MODULES = (
+    "likely.additive.smooth",
     "likely.additive.terms",
     "likely.data.coding",
     "likely.data.schema",

@@ -380,7 +380,8 @@ class Prepared(Estimator):
         The contributions of columns that a column was prepared into (its missing indicator, its
         categories) are added up; a column that was dropped has none.  A model that does not explain
         itself is explained by replacing cells with those of ``background``, as ``likely.explain``
-        does.  A text is explained by its words, each named ``column: word``.
+        does.  A text is explained by its words, each named ``column: word``, and a pair of columns
+        by its own contribution.
         """
         model = self._fitted_model()
         if self.preparation_ is None or not has_method(model, "explain"):
@@ -395,8 +396,11 @@ class Prepared(Estimator):
         found = explained(model, prepared, against, **named)
         table = check_table(self, X, reset=False)
         origin = self.preparation_.origins(self._columns(table.take(np.arange(0))))
-        column = [origin[name] for name in found.names]
-        return with_cells(found.for_columns(feature_names(self), column), X)
+        names = list(feature_names(self))
+        pairs = [name for name in found.names if name not in origin]  # of an additive model
+        places = origin | {name: len(names) + j for j, name in enumerate(pairs)}
+        column = [places[name] for name in found.names]
+        return with_cells(found.for_columns([*names, *pairs], column), X)
 
     @if_model_has("plate")
     def plate(self) -> Diagram:
@@ -405,9 +409,11 @@ class Prepared(Estimator):
         return diagram
 
     @if_model_has("summary")
-    def summary(self, level: float = 0.95) -> Any:
+    def summary(self, level: float | None = None) -> Any:
         """Coefficients with standard errors; a note names the columns that were scaled."""
-        summary = self._fitted_model().summary(level)
+        summary = self._fitted_model().summary(**given_only({"level": level}))
+        if isinstance(summary, Description):  # of an additive model
+            return self.describe()
         scaled = () if self.preparation_ is None else self.preparation_.scaled
         if not scaled:
             return summary

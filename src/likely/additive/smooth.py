@@ -1,0 +1,66 @@
+"""How a number enters an additive model: splines or waves, and which numbers are a circle."""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.errors import InvalidInput
+
+FEWEST_VALUES = 4  # different ones, for a curve
+MOST_SPLINES = 2_000  # of one column
+CIRCLES = {  # which whole numbers are a circle, if the column is called so
+    "hour": (0, 23),
+    "hr": (0, 23),
+    "month": (1, 12),
+    "mnth": (1, 12),
+    "weekday": (None, 7),
+    "dow": (None, 7),
+}
+
+
+@final
+@dataclass(frozen=True)
+class Smooth:
+    """How one number enters: ``Smooth(k=20)`` splines, or ``Smooth(cyclic=24)``.
+
+    Parameters
+    ----------
+    k : int, default=20
+        The number of splines, 2,000 at most; with fewer than 800 rows fewer, one for 40 of them,
+        and at least 10 or as many as there are different values.
+    cyclic : float, default=0
+        The period of a number of a circle: 24 for hours, 12 for months, 7 for weekdays.
+    """
+
+    k: int = 20
+    cyclic: float = 0.0
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.k, int | np.integer) and not isinstance(self.k, bool)
+        if not whole or not FEWEST_VALUES <= self.k <= MOST_SPLINES:
+            raise InvalidInput(
+                f"Smooth(k={self.k!r}) was given; a whole number of splines from {FEWEST_VALUES} "
+                f"to {MOST_SPLINES:,} was expected. Use k=20, or 'linear' in place of a Smooth."
+            )
+        known = isinstance(self.cyclic, int | float | np.number) and self.cyclic is not True
+        if not known or not 0 <= self.cyclic < np.inf:
+            raise InvalidInput(
+                f"Smooth(cyclic={self.cyclic!r}) was given; a period above 0 was expected. Use "
+                "cyclic=24 for hours, for instance."
+            )
+
+
+def period_of(name: str, values: Array) -> int:
+    """The period of a column of hours, months or weekdays, by its name and its values; else 0."""
+    words = name.lower().replace("_", " ").replace(".", " ").split()
+    for word, (first, last) in CIRCLES.items():
+        if not any(each == word or each.removesuffix("s") == word for each in words):
+            continue
+        whole = values.size > 2 and bool((values == np.floor(values)).all())
+        if first is None and whole and values[0] in (0, 1) and np.ptp(values) == last - 1:
+            return last
+        if first is not None and whole and values[0] >= first and values[-1] <= last:
+            return last - first + 1
+    return 0

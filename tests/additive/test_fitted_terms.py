@@ -1,0 +1,142 @@
+"""What files of additive models may hold, and the terms of a model in a prepared table."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+import likely as lk
+from likely.errors import InvalidFile
+from tests.storage.test_checks import cell, forged, setting
+
+rng = np.random.default_rng(0)
+N = 60
+FRAME = pd.DataFrame(
+    {
+        "a": rng.normal(size=N),
+        "h": np.arange(N) % 24.0,
+        "g": np.array(["x", "y", "z"])[np.arange(N) % 3],
+    }
+)
+Y = FRAME["a"] * (FRAME["g"] == "x") + 0.1 * rng.normal(size=N)
+WAVES = {"h": lk.Smooth(cyclic=24)}
+MODEL = lk.AdditiveModel(terms=WAVES, interactions=[("a", "g")]).fit(FRAME, Y)
+CLASSES = lk.AdditiveClassifier().fit(FRAME, np.array(["u", "v", "w"])[np.arange(N) // 20])
+
+
+def field(place, name, value):
+    """A change of the header: another value of a field of a term."""
+
+    def edit(header):
+        terms = header["fitted"]["terms_"]["part"][1]
+        group = "pairs" if place == "pair" else "columns"
+        terms[group]["tuple"][0 if place == "pair" else place]["part"][1][name] = value
+
+    return edit
+
+
+def other_linear(name):
+    def edit(header):
+        header["fitted"]["linear_"]["model"]["class"] = name
+
+    return edit
+
+
+A, H = "terms_.columns[0]", "terms_.columns[1]"
+
+
+@pytest.mark.parametrize(
+    ("model", "change", "message"),
+    [
+        (MODEL, setting(f"{A}.grid", lambda x: x[::-1]), "increasing order"),
+        (MODEL, setting(f"{A}.grid", lambda x: x[:-1]), "rank has"),
+        (MODEL, setting(f"{A}.grid", cell(-1e9)), "apart, from low to high"),
+        (MODEL, setting(f"{A}.rank", cell(np.nan)), "rank must be from 0 to 1"),
+        (MODEL, setting(f"{A}.turn", cell(np.nan)), "turn must be finite"),
+        (MODEL, setting(f"{A}.turn", lambda x: x[:2]), "4 to 2,000 splines"),
+        (MODEL, setting(f"{A}.turn", lambda x: np.tile(x, (300, 1))), "4 to 2,000 splines"),
+        (MODEL, setting(f"{A}.line", lambda x: x[:, :-1]), "A row of line has"),
+        (MODEL, setting(f"{A}.line", lambda x: 1e149 * x), "finite together"),
+        (MODEL, setting(f"{H}.turn", lambda x: x[:-1]), "waves of a term"),
+        (MODEL, setting("linear_.coef_", lambda x: 1e149 * np.ones_like(x)), None),
+        (MODEL, setting("covariance_", lambda x: 1e150 * np.ones_like(x)), None),
+        (MODEL, setting("covariance_", lambda x: x[:0]), "covariance_ has"),
+        (MODEL, setting("covariance_", lambda x: x[0]), "covariance_"),
+        (MODEL, setting("covariance_", lambda x: x[:, :-1, :-1]), "covariance_"),
+        (MODEL, setting("tests_", np.zeros_like), "ranks of tests"),
+        (MODEL, setting("tests_", lambda x: x[:, :1]), "tests_"),
+        (MODEL, setting("strength_", lambda x: x[:-1]), "strength_ has"),
+        (MODEL, setting("eta_range_", lambda x: x[::-1]), "eta_range_ must be in increasing"),
+        (MODEL, setting("eta_range_", lambda x: x[:1]), "eta_range_ has"),
+        (CLASSES, setting("covariance_", lambda x: x[:1]), "covariance_ has"),
+    ],
+)
+def test_arrays_that_no_fit_gives_are_refused(tmp_path, model, change, message):
+    """Or, where sizes are huge but finite together, answered without NaN."""
+    path = forged(tmp_path, model, tensors=change)
+    if message is None:
+        loaded = lk.load(path)
+        with np.errstate(all="ignore"):
+            assert not np.isnan(loaded.predict_interval(FRAME)).any()
+        return
+    with pytest.raises(InvalidFile, match=message):
+        lk.load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (field(0, "scale", 0.0), "scale above 0"),
+        (field(0, "scale", 1e-320), "finite together"),
+        (field(0, "low", 1e9), "from low to high"),
+        (field(0, "column", 1), "each once"),
+        (field(0, "column", 2**40), "each once"),
+        (field(0, "place", 1), "Term 0 has"),
+        (field(1, "period", 1e-300), "waves of a term"),
+        (field(1, "period", -24.0), "period must be 0 or more"),
+        (field(2, "n_levels", 2), "pair of the terms"),
+        (field(2, "column", 0), "each once"),
+        (field(2, "n_levels", -(2**40)), "at least one level"),
+        (field("pair", "first", 2**40), "pair of the terms"),
+        (field("pair", "sizes", {"tuple": [2**20, 2**20]}), "pair of the terms"),
+        (other_linear("LinearRegression"), "linear_|LinearRegression"),
+    ],
+)
+def test_terms_that_no_fit_gives_are_refused(tmp_path, change, message):
+    with pytest.raises(InvalidFile, match=message):
+        lk.load(forged(tmp_path, MODEL, header=change))
+
+
+def test_classes_are_those_of_the_linear_model(tmp_path):
+    with pytest.raises(InvalidFile, match="classes_"):
+        lk.load(forged(tmp_path, CLASSES, header=_other_classes))
+
+
+def _other_classes(header):
+    header["fitted"]["classes_"] = {"text": [[3], ["p", "q", "r"]]}
+
+
+def test_a_long_circle_is_drawn_with_few_points():
+    """Seconds of a day over years: a grid of whole seconds would not fit in memory."""
+    x = 86_400.0 * 1e5 * rng.random(N)
+    model = lk.AdditiveModel(terms={"x0": lk.Smooth(cyclic=86_400)}).fit(x[:, None], Y)
+    assert len(model.effect("x0", points=50).effect) == 50
+
+
+def test_intervals_far_outside_the_fit_are_numbers():
+    model = lk.AdditiveModel(extrapolate="linear").fit(FRAME[["a"]], Y)
+    near, far = model.predict_interval(pd.DataFrame({"a": [1e100, 1e200]}))
+    assert_allclose(far, 1e100 * near, rtol=1e-6)
+
+
+def test_a_prepared_model_explains_pairs_and_sums_up_its_terms():
+    frame = FRAME.assign(h=FRAME["h"].where(FRAME["h"] != 3))
+    plain = lk.AdditiveModel(interactions=[("a", "g")])
+    prepared = lk.Prepared(plain).fit(frame, Y)
+    found = prepared.explain(frame)
+    assert found.names == ("a", "h", "g", "a × g")
+    assert_allclose(found.total[:, 0], prepared.predict(frame), rtol=1e-9)
+    direct = plain.fit(frame, Y)
+    assert_allclose(found.contributions, direct.explain(frame).contributions, atol=1e-9)
+    assert "deviance explained" in str(prepared.summary())
+    assert "preparation" in str(prepared.summary())
