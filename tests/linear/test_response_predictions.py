@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy import integrate, stats
 
 import likely as lk
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, OutsideLink
 from likely.likelihoods.log_normal import LogNormal
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.predictive import PredictiveDistribution
@@ -173,6 +173,43 @@ def test_far_from_the_data_they_are_wide_and_not_an_error():
     X, y, _ = counts()
     low, high = lk.GLM("poisson").fit(X, y).predict_interval([[60.0, 60.0]], of="y")[0]
     assert 0 <= low < high
+
+
+def test_equal_rows_have_equal_intervals_in_their_order():
+    likelihood = likelihood_of("gamma", "log")
+    eta, se = np.array([2.0, -1.0, 2.0, np.inf, -1.0]), np.array([0.1, 0.2, 0.1, 0.1, 0.3])
+    found = response_interval(likelihood, 0.3, eta, se, 0.9)
+    each = [response_interval(likelihood, 0.3, eta[[i]], se[[i]], 0.9)[0] for i in range(5)]
+    assert_allclose(found, each, rtol=1e-7)
+    assert np.isnan(found[3]).all()
+
+
+def test_counts_of_any_size_have_intervals_at_once():
+    """SciPy does not end its search for the quantiles of such negative binomials."""
+    likelihood = likelihood_of(NegativeBinomial(0.4))
+    for mean in (1e13, 1e140):
+        eta = np.log([mean])
+        low, high = response_interval(likelihood, 1.0, eta, np.array([1e-3]), 0.9)[0]
+        known = stats.gamma(1 / 0.4, scale=0.4 * mean).ppf([0.05, 0.95])  # its limit
+        assert_allclose([low, high], known, rtol=1e-3)
+
+
+def test_far_from_the_data_the_error_does_not_overflow():
+    x = np.random.default_rng(0).normal(size=(50, 1))
+    model = lk.GLM("gamma", link="log").fit(x, np.exp(x[:, 0] / 5) + 1)
+    with np.errstate(over="ignore"):
+        assert not np.isnan(model.predict_interval([[1e200]])).any()
+    near, far = model._predictor_and_error(np.array([[1e100], [1e200]]))[1]
+    assert_allclose(far, 1e100 * near, rtol=1e-12)
+
+
+def test_a_predictor_without_a_mean_has_no_interval_and_says_so():
+    x = np.linspace(1.0, 2.0, 40)[:, None]
+    model = lk.GLM("gamma", link="identity").fit(x, 3 * x[:, 0] + np.tile([0.1, -0.1], 20))
+    with pytest.warns(OutsideLink, match="its interval is nan, for 1 row"):
+        found = model.predict_interval([[1.5], [-9.0]])
+    assert np.isfinite(found[0]).all()
+    assert np.isnan(found[1]).all()
 
 
 def test_a_tweedie_of_power_1_has_whole_ends():

@@ -9,6 +9,7 @@ import likely as lk
 from likely.errors import InvalidInput
 from likely.likelihoods.gamma import Gamma
 from likely.likelihoods.gaussian import Gaussian
+from likely.likelihoods.poisson import Poisson
 from likely.neural.average import (
     ClassAveraging,
     JudgedRows,
@@ -174,6 +175,12 @@ def test_a_probability_of_0_can_be_drawn_towards_the_constant():
     log_p = np.array([[0.0, -np.inf]])
     moved = ClassAveraging().shrunk(log_p, np.log([0.5, 0.5]), 0.0)
     assert_allclose(np.exp(moved), [[0.5, 0.5]])
+
+
+def test_a_mean_of_infinity_is_the_constant_where_nothing_is_left_of_it():
+    averaging = NumberAveraging(Poisson())
+    found = averaging.shrunk(np.array([[np.inf], [2.0]]), np.array([3.0]), 0.0)
+    assert_allclose(found, [[3.0], [3.0]])
 
 
 def test_a_validation_set_judges_all_networks_together():

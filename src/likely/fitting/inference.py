@@ -56,6 +56,7 @@ from likely.numerics.cholesky import inverse_root, unit_diagonal
 from likely.storage.declarations import Covariance, Difference, InRange, OneOf, Places, SameCount
 
 TOUCHED = 1e-6  # the part of a coefficient in a null direction above which it has no estimate
+SMALLEST = 1e-300
 SAME_DATA = 1e-6  # relative: two fits to one table agree this well on its null model
 
 
@@ -201,7 +202,9 @@ class Inference(GoodnessOfFit):
                 "model without a penalty that sets coefficients to 0."
             )
         root = square_root(self.covariance) if self.root is None else self.root
-        errors = np.sqrt(np.square(design.matmat(root)).sum(axis=1))
+        parts = np.abs(design.matmat(root))
+        size = parts.max(axis=1, initial=SMALLEST)  # whose square may overflow, far outside the fit
+        errors = size * np.sqrt(np.square(parts / size[:, None]).sum(axis=1))
         if self.unknown is None:
             return errors
         units = np.maximum(np.abs(self.unknown).max(axis=0), 1e-300)

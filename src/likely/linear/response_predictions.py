@@ -17,7 +17,7 @@ Gelman et al., Bayesian Data Analysis, 3rd ed., §4.1 (the normal approximation 
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
+from scipy.special import ndtr, ndtri, stdtrit
 
 from likely._typing import Array
 from likely.compute.executor import Serial
@@ -27,9 +27,10 @@ from likely.data.layouts.intercept import Intercept
 from likely.errors import InvalidInput, NarrowIntervals, OutsideLink, warn_user
 from likely.fitting.goodness import GoodnessOfFit
 from likely.likelihoods.base import Likelihood, Response
+from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.quantile_search import search_quantiles, search_whole_quantiles
 from likely.likelihoods.tweedie import Tweedie
-from likely.links import mean_or_end, outside
+from likely.links import Identity, mean_or_end, outside
 from likely.objectives.linear import LinearObjective
 from likely.output.formatting import count, short_number
 from likely.penalties.base import NoPenalty
@@ -174,14 +175,22 @@ class _Nodes(NamedTuple):
 def response_interval(
     likelihood: Likelihood, dispersion: float, eta: Array, eta_se: Array, level: float
 ) -> Array:
-    """The quantiles of y that leave out the same share on either side, (n, 2); nan without one."""
+    """The quantiles of y that leave out the same share on either side, (n, 2); nan without one.
+
+    Rows with the same predictor and error, as of tables of categories, have the same.
+    """
     if likelihood.response.has_trials:
         refuse_zero_or_one(likelihood.response.name)
+    warn_outside(likelihood, eta, "its interval is nan")
     out = np.full((len(eta), 2), np.nan)
-    known = np.flatnonzero(_have_means(likelihood, eta) & np.isfinite(eta_se))
-    for start in range(0, len(known), ROWS):
-        rows = known[start : start + ROWS]
-        out[rows] = _quantiles(likelihood, dispersion, eta[rows], eta_se[rows], level)
+    known = _have_means(likelihood, eta) & np.isfinite(eta_se)
+    both = np.stack([eta[known], eta_se[known]])
+    (etas, errors), place = np.unique(both, axis=1, return_inverse=True)
+    found = [
+        _quantiles(likelihood, dispersion, etas[i : i + ROWS], errors[i : i + ROWS], level)
+        for i in range(0, len(etas), ROWS)
+    ]
+    out[known] = np.concatenate([np.zeros((0, 2)), *found])[place]
     return out
 
 
@@ -196,6 +205,9 @@ def _quantiles(
 ) -> Array:
     """Both quantiles, for rows with a valid mean."""
     response, mean = likelihood.response, likelihood.mean(eta)
+    if isinstance(response, Gaussian) and isinstance(likelihood.link, Identity):
+        reach = ndtri((1 + level) / 2) * np.hypot(se, np.sqrt(dispersion))  # y is Gaussian, too
+        return np.column_stack([mean - reach, mean + reach])
     if isinstance(response, Tweedie):
         response = response.member  # of power 1: counts
     noise = np.sqrt(dispersion * response.variance(mean))
@@ -227,7 +239,9 @@ class _Ends(NamedTuple):
 
     def quantiles(self, share: float) -> tuple[Array, Array]:
         """Theirs; SciPy has none of very large counts, whose mean and spread are enough."""
-        found = np.asarray(self.response.distribution(self.means, self.dispersion).ppf(share))
+        huge = (self.means > LARGEST) & (self.response.target_kind == "count")
+        mixture = self.response.distribution(np.where(huge, LARGEST, self.means), self.dispersion)
+        found = np.where(huge, np.nan, mixture.ppf(share))  # it may not end
         spread = np.sqrt(self.dispersion * self.response.variance(self.means))
         beyond = self.means + FAR * spread * np.array([-1.0, 1.0])
         low, high = np.where(np.isfinite(found), found, beyond).T

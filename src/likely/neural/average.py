@@ -172,6 +172,8 @@ class NumberAveraging(Averaging):
         return np.atleast_1d(np.average(y, axis=0, weights=weight))
 
     def shrunk(self, prediction: Array, constant: Array, s: float) -> Array:
+        if s == 0:  # a mean of infinity times s = 0 would be nan
+            return np.broadcast_to(constant, prediction.shape).astype(float)
         return np.asarray(constant + s * (prediction - constant))
 
     def losses(self, y: Array, prediction: Array, weight: Array) -> Array:
