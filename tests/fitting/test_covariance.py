@@ -10,6 +10,7 @@ from likely.data.layouts.dense import Dense
 from likely.data.layouts.intercept import Intercept
 from likely.fitting.covariance import estimated_dispersion, infer
 from likely.likelihoods.responses import likelihood_of
+from likely.linear.regression import LinearRegression
 from likely.objectives.linear import LinearObjective
 from likely.penalties import ElasticNet
 
@@ -53,6 +54,20 @@ def test_a_column_that_was_held_at_0_is_no_parameter():
     held = estimated_dispersion(likelihood, objective, theta, redundant=(1,))
     assert held.at_maximum == all_free.at_maximum
     assert_allclose(held.value / all_free.value, (N - 5) / (N - 4))
+
+
+def test_clustered_errors_are_the_sandwich_of_the_summed_scores():
+    """(XᵀX)⁻¹ Σ_g u_g u_gᵀ (XᵀX)⁻¹ · G/(G − 1) · (n − 1)/(n − p), by hand."""
+    rng = np.random.default_rng(0)
+    x, group = rng.normal(size=(N, 2)), np.arange(N) % 7
+    y = x[:, 0] + rng.normal(size=7)[group] + rng.normal(size=N)
+    model = LinearRegression(standard_errors="clustered").fit(x, y, groups=group)
+    X = np.column_stack([x, np.ones(N)])
+    bread = np.linalg.inv(X.T @ X)
+    residual = y - X @ (bread @ X.T @ y)
+    u = np.stack([X[group == g].T @ residual[group == g] for g in range(7)])
+    expected = bread @ (u.T @ u) @ bread * 7 / 6 * (N - 1) / (N - 3)
+    assert_allclose(model.inference_.covariance, expected, rtol=1e-9)
 
 
 def test_a_family_that_fixes_it_has_1():

@@ -256,6 +256,18 @@ def test_a_likelihood_ratio_is_about_the_wald_test_when_examples_are_many():
     assert_allclose(ratio.statistic, wald.statistic, rtol=0.02)
 
 
+def test_a_likelihood_ratio_of_least_squares_is_the_f_test_of_an_analysis_of_variance():
+    X, y, _ = data()
+    found = likelihood_ratio_test(
+        inferred(X[:, :1], y, response="gaussian"), inferred(X, y, response="gaussian")
+    )
+    small, large = (np.column_stack([np.ones(N), each]) for each in (X[:, :1], X))
+    rss = [np.linalg.lstsq(each, y, rcond=None)[1][0] for each in (small, large)]
+    F = (rss[0] - rss[1]) / 2 / (rss[1] / (N - 4))
+    assert_allclose(found.statistic, F, rtol=1e-9)
+    assert_allclose(found.p, stats.f(2, N - 4).sf(F), rtol=1e-9)
+
+
 @pytest.mark.parametrize("level", [0.0, 1.0, 95])
 def test_a_level_is_a_probability(level):
     X, y, _ = data()

@@ -107,8 +107,9 @@ def test_bytes_are_written_with_a_unit(needed, shown):
 
 def test_a_graph_beyond_any_memory_is_refused_too():
     graph = grid(70, 70)
-    with pytest.raises(GraphTooLarge, match=r"planning stopped at a clique too large"):
+    with pytest.raises(GraphTooLarge, match=r"planning stopped at a clique too large") as refused:
         graph.junction_tree()
+    assert refused.value.bytes > 8 * 2.0**57  # planning stops at a clique of 58 variables
 
 
 def test_a_clique_of_more_variables_than_an_array_has_axes():

@@ -10,6 +10,8 @@ import pytest
 from likely.graphical.exact import plans as module
 from likely.graphical.exact.plans import RecentlyUsed
 from likely.graphical.model.factor import Factor
+from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.variable import Variable
 from tests.graphical.exact.test_junction_tree import grid
 from tests.graphical.random_graphs import random_graph, random_network
 
@@ -37,6 +39,18 @@ def test_a_tree_is_planned_once_for_a_set_of_observed_variables(monkeypatch):
     for state in (0, 1, 0):
         graph.query(given={"0,0": state, "1,1": 1}, soft={"3,3": [0.2, 0.1 * (state + 1)]})
     assert len(planned) == 2  # of all variables, and without the two
+
+
+def test_a_variable_with_one_state_closes_no_cycle():
+    a, b, c, one = Variable("a", 2), Variable("b", 2), Variable("c", 3), Variable("one", 1)
+
+    def ring(*variables):
+        pairs = zip(variables, [*variables[1:], variables[0]], strict=True)
+        return FactorGraph([Factor(pair, np.ones([v.n_states for v in pair])) for pair in pairs])
+
+    assert not ring(a, b, c).plans.is_forest(frozenset())
+    assert ring(a, b, c).plans.is_forest(frozenset({"b"}))
+    assert ring(a, b, one).plans.is_forest(frozenset())
 
 
 def test_a_tree_of_all_variables_serves_until_the_same_are_observed_again(monkeypatch):

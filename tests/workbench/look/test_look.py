@@ -487,6 +487,9 @@ def test_a_logarithm_is_not_called_a_duplicate():
     found = lk.look(with_column(np.log1p(sound()["visits"]) * 2 + 1), "ill")
     assert found.codes == ("LK119",)
     assert "'visits'" in found.findings[0].sentence
+    three = sound().assign(visits=np.arange(N) % 3)
+    bent = lk.look(three.assign(it=10.0 ** three["visits"]), "ill", category=[])
+    assert "LK119" in bent.codes
     unit = lk.look(with_column(sound()["visits"] * 2.54 + 1), "ill")
     assert unit.codes == ("LK113",)
 

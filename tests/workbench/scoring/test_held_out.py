@@ -84,6 +84,20 @@ def test_a_class_that_the_fit_had_not_seen_has_the_floor():
     assert there.score.main.value == pytest.approx(here.score.main.value)
 
 
+def test_ordered_classes_keep_their_order_and_unseen_ones_follow():
+    table = claims().select(["x", "grade"])
+    codes = np.digitize(table["x"].to_numpy(), [-0.5, 0.5])
+    labels = np.array(["small", "medium", "large"])[codes].tolist()
+    labels[np.flatnonzero(split_mask(0, 300, 0, held_out.FRACTION))[0]] = "huge"
+    table = table.set_column(1, "grade", pa.array(labels))
+
+    def make():
+        return lk.OrdinalRegression(order=["small", "medium", "large"])
+
+    found = both(table, make, "ordinal", target="grade")[1]
+    assert found.task.classes == ("small", "medium", "large", "huge")
+
+
 def test_rows_without_a_label_are_counted_and_left_out():
     table = claims().select(["x", "grade"])
     labels = ["?" if i % 4 == 0 else label for i, label in enumerate(table["grade"].to_pylist())]

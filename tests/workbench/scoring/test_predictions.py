@@ -40,6 +40,14 @@ def test_classes_are_put_in_the_order_of_the_task_and_unseen_ones_at_the_floor()
     assert_allclose(prediction.log_p[:, [2, 1]], model.predict_log_proba(table.select(["x"])))
 
 
+@pytest.mark.filterwarnings("ignore:X has feature names")
+def test_a_model_without_names_is_given_all_columns_but_the_target():
+    table = pa.table({"x": X[:, 0], "y": Y, "z": X[:, 1]})
+    model = Ridge().fit(X, Y)
+    prediction = predict_for(model, task_of(table, "y"), table)
+    assert_allclose(prediction.mean, model.predict(X))
+
+
 def test_a_class_unknown_to_the_task_is_refused():
     table = numbers(["b", "a", "b", "a"] * 5)
     model = lk.NaiveBayes().fit(table.select(["x"]), table.column("y"))
