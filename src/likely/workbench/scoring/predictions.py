@@ -7,10 +7,9 @@ Only the density of numbers needs the observed values: ``predict_features`` retu
 recorded before a label is read, and ``with_density`` adds the rest.  Beside predictions there are
 intervals, for y, for a mean, or for the probability of a class:
 
-LinearRegression, GLM, AdditiveModel   quantiles of y, with the uncertainty of its mean
-two classes, linear                    an interval for the probability of the second class
-other models of numbers                quantiles of their predictive density, at parameters treated
-                                       as known
+linear, GLM, additive     quantiles of y, with the uncertainty of its mean
+two classes, linear       an interval for the probability of the second class
+other models of numbers   quantiles of their predictive density, at parameters treated as known
 """
 
 from collections.abc import Mapping
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 NOTHING: Mapping[str, Any] = MappingProxyType({})  # no further arguments of a prediction
 KNOWN = (
     "The intervals are those of the predictive distribution of {}, whose parameters are treated as "
-    "known; the intervals of LinearRegression and GLM include their uncertainty."
+    "known; those of LinearRegression, GLM and AdditiveModel include their uncertainty."
 )
 
 
@@ -245,10 +244,10 @@ def prediction_intervals(model: Any, of: str = "auto") -> PredictionIntervals:
         label = model.classes_.tolist()[1]
         return PredictionIntervals(model, (f"p_{label}_low", f"p_{label}_high"), "mean")
     names, family = ("low", "high"), predictive_family(model)
-    linear = isinstance(inner, LinearRegression | GLM) and inner.inference_ is not None
-    if linear or isinstance(inner, AdditiveModel):
-        glm = inner.linear_ if isinstance(inner, AdditiveModel) else inner
-        zero_or_one = isinstance(glm, GLM) and glm.likelihood_.response.has_trials
+    additive = isinstance(inner, AdditiveModel)
+    linear = inner.linear_ if additive else inner
+    if additive or (isinstance(linear, LinearRegression | GLM) and linear.inference_ is not None):
+        zero_or_one = isinstance(linear, GLM) and linear.likelihood_.response.has_trials
         if of == "mean" or (zero_or_one and of == "auto"):
             return PredictionIntervals(model, names, "mean")
         if family is not None:
