@@ -43,6 +43,8 @@ class MixedTable(NamedTuple):
         frame = frame.drop(columns=list(self.drop)).dropna(subset=[self.target])
         if len(frame) > MOST_ROWS:
             frame = frame.sample(MOST_ROWS, random_state=0)
+        for name in self.category:
+            frame[name] = f"{name} " + frame[name].astype(str)
         return frame.reset_index(drop=True)
 
 

@@ -9,7 +9,7 @@ held-out rows stands for the peer, which flatters it a little.
     splines   the same with a cubic spline of 8 quantile knots for each number
     hgb       histogram gradient boosting, under each loss that suits y, with and without stopping
     lightgbm  as it comes, with categories
-    ebm       interpret's explainable boosting, as it comes
+    ebm       interpret's explainable boosting with 4 bags, on at most 5,000 rows: it is slow
     mgcv      bam(method = "fREML", discrete, select): s(x) for numbers, s(f, bs = "re") for factors
 """
 
@@ -27,6 +27,7 @@ FEW = 600  # rows below which mgcv has fewer knots
 CLASSES = ("binary", "classes", "ordinal")
 ALPHAS = np.logspace(-4, 3, 15)
 MOST_SECONDS = 30  # of a fit, in which a peer is given up
+MOST_BOOSTED, BAGS = 5_000, 4  # rows and bags of EBM
 
 
 class Rows(NamedTuple):
@@ -163,16 +164,23 @@ def lightgbm(rows: Rows) -> Iterator[Held]:
 def ebm(rows: Rows) -> Iterator[Held]:
     from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
 
+    if len(rows.y) > MOST_BOOSTED:
+        raise ValueError(f"more than {MOST_BOOSTED:,} rows")
     X = with_categories(rows.X)
     others = columns_of(X)[1]
     X = X.astype(dict.fromkeys(others, object)).fillna(dict.fromkeys(others, "missing"))
     if rows.has_classes:
-        yield held_out("", lambda: ExplainableBoostingClassifier(n_jobs=1), X, rows)
+        yield held_out(
+            "", lambda: ExplainableBoostingClassifier(outer_bags=BAGS, n_jobs=1), X, rows
+        )
         return
     own = {"poisson": "poisson_deviance", "gamma": "gamma_deviance", "squared_error": "rmse"}
     loss = "gamma" if rows.kind == "positive" else rows.losses()[-1 if rows.kind == "real" else 1]
     yield held_out(
-        loss, lambda: ExplainableBoostingRegressor(objective=own[loss], n_jobs=1), X, rows
+        loss,
+        lambda: ExplainableBoostingRegressor(objective=own[loss], outer_bags=BAGS, n_jobs=1),
+        X,
+        rows,
     )
 
 

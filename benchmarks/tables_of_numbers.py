@@ -9,8 +9,10 @@ kind, with its spread from the held-out rows of the other folds, which flatters 
 
 A cell is log-likelihood / R² / largest prediction over largest y; of classes, minus the log loss
 and the accuracy.  ``beyond`` is the farthest that a prediction of ours leaves the range of y, as a
-share of its width; ``inside`` the share of y in their 90 % intervals; ``CPU`` the seconds of a fit,
-one thread.  A difference is followed by its standard error, of the paired rows.
+share of its width; ``inside`` the share of y in their 90 % intervals, followed by the probability
+that intervals of counts have, which end at whole numbers; ``CPU`` the seconds of a fit, one thread.
+A difference to a peer is followed by its standard error, of the paired rows, and by that of our
+means under the peers' densities where it is another one.
 
 Results are kept in the folder, one file for each table and model, and are not computed again
 without ``--again``; ``NAME.txt`` has the verdict, which is to be read.
@@ -34,7 +36,7 @@ import likely as lk
 from benchmarks import mixed_tables
 from benchmarks.mixed_tables import Absent, MixedTable
 from benchmarks.table_peers import BOOSTERS, CLASSES, PEERS, Held, Rows
-from likely.likelihoods.predictive import PredictiveFamily
+from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
 from likely.metrics.baseline import family_around, usual_families
 from likely.metrics.prediction import Prediction
 from likely.workbench.models.model_inside import predictive_family
@@ -42,7 +44,9 @@ from likely.workbench.scoring.predictions import prediction_intervals, with_dens
 
 LEVEL = 0.9  # of the intervals
 COVERS = (0.87, 0.95)
+OF_COUNTS = ("poisson", "negative-binomial")
 NEAR = 0.05  # nats a row
+FAR = 0.2  # beyond the range of y, as a share of its width
 OURS = "likely"
 TABLES = {
     each.name: each
@@ -60,8 +64,8 @@ class Result(NamedTuple):
     seconds: float
     note: str  # the variant, or the model
     inside: float = np.nan  # of 90 % intervals
+    promised: float = LEVEL  # by the predictive distribution: those of counts end at whole numbers
     family: str = ""
-    by_means: float = np.nan  # nats a row of our means, scored as those of a peer
 
     def save(self, file: Path) -> None:
         np.savez(file, **self._asdict())
@@ -71,7 +75,37 @@ class Result(NamedTuple):
         if not file.exists():
             return None
         with np.load(file) as found:
-            return cls(*(a.item() if a.ndim == 0 else a for a in map(found.get, cls._fields)))
+            known = {name: found[name] for name in cls._fields if name in found}
+            return cls(**{name: a.item() if a.ndim == 0 else a for name, a in known.items()})
+
+
+class Gain(NamedTuple):
+    """What ours gains over a peer, in nats a row, with the standard error of the paired rows."""
+
+    mean: float
+    error: float
+
+    @classmethod
+    def over(cls, theirs: Result, ours: np.ndarray) -> "Gain":
+        gain = ours - theirs.density
+        return cls(float(gain.mean()), float(gain.std() / np.sqrt(len(gain))))
+
+    @property
+    def is_level(self) -> bool:
+        return self.mean >= -2 * self.error
+
+    def __str__(self) -> str:
+        text = f"{self.mean:+.3f} ± {self.error:.3f}"
+        return text if self.is_level else f"**{text}**"
+
+
+class Standing(NamedTuple):
+    """Ours beside the peers: by its own density, and by its means, scored as theirs are."""
+
+    mine: Result
+    found: dict[str, Result]
+    careful: tuple[Gain, ...]
+    booster: tuple[Gain, ...]  # the best one
 
 
 def rows_of(table: MixedTable, frame: pd.DataFrame, kind: str) -> Rows:
@@ -115,7 +149,7 @@ def result_of(held: Held, rows: Rows) -> Result:
 def ours(table: MixedTable, frame: pd.DataFrame, folder: Path) -> tuple[str, Result]:
     """The best model of ``compare`` on the shared folds, and the kind of target."""
     start = process_time()
-    found = lk.compare(frame, table.target, kind=table.kind, category=table.category)
+    found = lk.compare(frame, table.target, kind=table.kind)
     text = f"{found}\n\nCPU of compare: {process_time() - start:.1f} s\n"
     if found.reference is not None:
         text += f"\nReference: {found.reference.about(found.best.name) or 'nothing is missed.'}\n"
@@ -123,7 +157,8 @@ def ours(table: MixedTable, frame: pd.DataFrame, folder: Path) -> tuple[str, Res
     rows = rows_of(table, frame, found.task.kind)
     y = frame[table.target].to_numpy()
     n = len(y)
-    density, predicted, inside = np.empty(n), np.empty(n), np.full(n, np.nan)
+    density, predicted = np.empty(n), np.empty(n)
+    inside, promised = np.full(n, np.nan), np.full(n, LEVEL)
     seconds, family = 0.0, ""
     for train, test in rows.folds:
         model, X = clone(found.best.estimator), rows.X.iloc[test]
@@ -144,15 +179,19 @@ def ours(table: MixedTable, frame: pd.DataFrame, folder: Path) -> tuple[str, Res
         density[test] = with_density(means, of, rows.y[test], rows.kind).log_density
         low, high = prediction_intervals(model).values(X, LEVEL).T
         inside[test] = (low <= rows.y[test]) & (rows.y[test] <= high)
-    by_means = density if rows.has_classes else density_of(Held("", predicted, 0.0), rows)
+        if of.response.name in OF_COUNTS:
+            of_new = PredictiveDistribution(of.response, predicted[test], of.dispersion)
+            promised[test] = of_new.cdf(high) - of_new.cdf(low - 1)
     return rows.kind, Result(
-        density, predicted, seconds, found.best.name, float(inside.mean()), family,
-        float(by_means.mean()),
+        density, predicted, seconds, found.best.name, float(inside.mean()),
+        float(promised.mean()), family,
     )  # fmt: skip
 
 
-def measure(table: MixedTable, peers: Iterable[str], folder: Path, *, again: bool) -> str:
-    """The row of a table, after what is not known yet was computed."""
+def measure(
+    table: MixedTable, peers: Iterable[str], folder: Path, *, again: bool
+) -> tuple[Rows, Standing]:
+    """The results of a table, after those that are not known yet were computed."""
     frame = table.frame()
     kind_file, our_file = folder / f"{table.name}.kind", folder / f"{table.name}--{OURS}.npz"
     if again or not our_file.exists():
@@ -160,7 +199,6 @@ def measure(table: MixedTable, peers: Iterable[str], folder: Path, *, again: boo
         kind_file.write_text(kind)
         result.save(our_file)
     rows = rows_of(table, frame, kind_file.read_text())
-    rows = rows._replace(X=rows.X.astype(dict.fromkeys(table.category, str)))
     for name in peers:
         file = folder / f"{table.name}--{name}.npz"
         if again or not file.exists():
@@ -173,7 +211,13 @@ def measure(table: MixedTable, peers: Iterable[str], folder: Path, *, again: boo
             except (ImportError, FileNotFoundError, ValueError, RuntimeError) as problem:
                 told = " ".join(str(problem).split())[-200:]
                 print(f"{table.name}, {name}: {type(problem).__name__}: {told}", file=sys.stderr)
-    return line_of(table, rows, folder)
+    return rows, standing_of(table.name, rows, folder)
+
+
+def covers(mine: Result) -> bool:
+    """Whether so many y are inside as was promised, less 0.03 or more 0.05."""
+    more = mine.promised - LEVEL
+    return bool(COVERS[0] + more <= mine.inside <= COVERS[1] + more)
 
 
 def farthest(mean: np.ndarray, y: np.ndarray) -> float:
@@ -192,48 +236,53 @@ def cell(result: Result | None, rows: Rows) -> str:
     return f"{score}/{r2:.3g}/{mean.max() / y.max():.2f}"
 
 
-def less(ours: Result, theirs: Result | None) -> str:
-    """The mean gain over a peer with the standard error of the paired rows."""
-    if theirs is None:
-        return "–"
-    gain = ours.density - theirs.density
-    error = gain.std() / np.sqrt(len(gain))
-    if not np.isfinite(error):
-        return f"**{gain.mean():+.3f}**"
-    text = f"{gain.mean():+.3f} ± {error:.3f}"
-    return f"**{text}**" if gain.mean() < -2 * error else text
-
-
-def line_of(table: MixedTable, rows: Rows, folder: Path) -> str:
-    found = {name: Result.read(folder / f"{table.name}--{name}.npz") for name in (OURS, *PEERS)}
+def standing_of(name: str, rows: Rows, folder: Path) -> Standing:
+    read = {each: Result.read(folder / f"{name}--{each}.npz") for each in (OURS, *PEERS)}
+    found = {each: result for each, result in read.items() if result is not None}
     mine = found[OURS]
-    assert mine is not None
-    boosted = [each for name in BOOSTERS if (each := found[name]) is not None]
-    booster = max(boosted, key=lambda each: each.density.mean()) if boosted else None
+    alike = mine.density
+    if not rows.has_classes:
+        alike = density_of(Held("", mine.predicted, 0.0), rows)
+    boosted = [found[each] for each in BOOSTERS if each in found]
+    peers = [found[each] for each in ("careful",) if each in found]
+    peers += [max(boosted, key=lambda each: each.density.mean())] if boosted else []
+    gains = [tuple(Gain.over(peer, each) for each in (mine.density, alike)) for peer in peers]
+    return Standing(
+        mine, found, gains[0] if "careful" in found else (), gains[-1] if boosted else ()
+    )
+
+
+def both(gains: tuple[Gain, ...]) -> str:
+    if not gains:
+        return "–"
+    own, by_means = gains
+    return str(own) if abs(own.mean - by_means.mean) < 0.01 else f"{own} (means {by_means})"
+
+
+def line_of(table: MixedTable, rows: Rows, standing: Standing) -> str:
+    mine, found = standing.mine, standing.found
     beyond = inside = "–"
     if not rows.has_classes:
         far = farthest(mine.predicted, rows.y)
-        beyond = f"**{far:.2f}**" if far > 0.2 else f"{far:.2f}"
-        outside = not COVERS[0] <= mine.inside <= COVERS[1]
-        inside = f"**{mine.inside:.3f}**" if outside else f"{mine.inside:.3f}"
-    mixed = cell(mine, rows)
-    if abs(mine.by_means - mine.density.mean()) > 0.01:
-        mixed += f" (by means {mine.by_means:.3f})"
+        beyond = f"**{far:.2f}**" if far > FAR else f"{far:.2f}"
+        inside = f"{mine.inside:.3f}" if covers(mine) else f"**{mine.inside:.3f}**"
+        if mine.promised > LEVEL + 1e-6:
+            inside += f" of {mine.promised:.3f}"
     cells = [
         table.name + ("" if table.seen_before else " (new)"),
         f"{len(rows.y):,} × {rows.X.shape[1]}",
         rows.kind,
         f"{mine.note} {mine.family}".strip(),
-        mixed,
+        cell(mine, rows),
         beyond,
         inside,
         f"{mine.seconds:.2f}",
         *(
-            "–" if (each := found[name]) is None else f"{cell(each, rows)}, {each.seconds:.2f} s"
+            f"{cell(found[name], rows)}, {found[name].seconds:.2f} s" if name in found else "–"
             for name in PEERS
         ),
-        less(mine, found["careful"]),
-        less(mine, booster),
+        both(standing.careful),
+        both(standing.booster),
     ]
     return "| " + " | ".join(cells) + " |"
 
@@ -244,23 +293,16 @@ HEAD = (
 )  # fmt: skip
 
 
-def summary(names: Iterable[str], folder: Path) -> str:
+def summary(standings: list[Standing]) -> str:
     """How many tables are level with the careful pipeline, and near the best booster."""
-    level = near = n = n_boosted = 0
-    for name in names:
-        found = {p: Result.read(folder / f"{name}--{p}.npz") for p in (OURS, *PEERS)}
-        mine, lines = found[OURS], found["careful"]
-        if mine is None or lines is None:
-            continue
-        gain = mine.density - lines.density
-        n += 1
-        level += bool(gain.mean() >= -2 * gain.std() / np.sqrt(len(gain)))
-        boosted = [float(each.density.mean()) for b in BOOSTERS if (each := found[b]) is not None]
-        n_boosted += bool(boosted)
-        near += bool(boosted) and bool(mine.density.mean() >= max(boosted) - NEAR)
+    lines = [each.careful for each in standings if each.careful]
+    boosted = [each.booster for each in standings if each.booster]
+    level = [sum(gains[k].is_level for gains in lines) for k in (0, 1)]
+    near = [sum(gains[k].mean >= -NEAR for gains in boosted) for k in (0, 1)]
     return (
-        f"At least level with the careful pipeline: {level} of {n}; within {NEAR} nats of the "
-        f"best booster: {near} of {n_boosted}."
+        f"At least level with the careful pipeline: {level[0]} of {len(lines)}, by means "
+        f"{level[1]}; within {NEAR} nats of the best booster: {near[0]} of {len(boosted)}, by "
+        f"means {near[1]}."
     )
 
 
@@ -277,12 +319,15 @@ def main() -> None:
     warnings.simplefilter("ignore")
     names = chosen.names or [name for name in TABLES if chosen.small or name not in SMALL]
     print("| " + " | ".join(HEAD) + " |\n" + "| --- " * len(HEAD) + "|")
+    standings = []
     for name in names:
         try:
-            print(measure(TABLES[name], chosen.peers, folder, again=chosen.again), flush=True)
+            rows, each = measure(TABLES[name], chosen.peers, folder, again=chosen.again)
+            standings.append(each)
+            print(line_of(TABLES[name], rows, each), flush=True)
         except Absent as reason:
             print(f"{name} is left out: {reason}", file=sys.stderr)
-    print(f"\n{summary(names, folder)}\nVerdicts and results: {folder}")
+    print(f"\n{summary(standings)}\nVerdicts and results: {folder}")
 
 
 if __name__ == "__main__":
