@@ -35,7 +35,7 @@ LikelyWarning
 ├── OutsideFit         rows far outside those of the fit, whose predictions are bounded
 ├── RedundantColumns   columns that others determine, or constants, which are left out
 ├── CollapsedComponent a mixture component collapsed onto repeated rows, or onto a line or plane
-├── ContinuousColumn   a column of measurements is read as states
+├── ContinuousColumn   a column of measurements or identifiers is read as states
 ├── RoundedTables      rows of probabilities were divided by their sums
 ├── LargeBatch         a batch has more rows than there are
 ├── AlphabeticalOrder  ordered classes are words, and their order was not given
@@ -415,7 +415,7 @@ class CollapsedComponent(LikelyWarning):
 
 
 class ContinuousColumn(LikelyWarning):
-    """A column of a discrete network has very many numbers, each of which is a state."""
+    """A column has very many values, each of which is a state or a category."""
 
 
 class RoundedTables(LikelyWarning):

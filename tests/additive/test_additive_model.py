@@ -8,7 +8,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 import likely as lk
-from likely.errors import InvalidInput, OutsideFit, UnknownName
+from likely.errors import (
+    ContinuousColumn,
+    InvalidInput,
+    OutsideFit,
+    UnknownName,
+    UnseenCategories,
+)
 from likely.likelihoods.negative_binomial import NegativeBinomial
 
 RNG = np.random.default_rng
@@ -326,3 +332,38 @@ def test_the_workbench_moves_the_baseline_of_exposures_by_the_link_of_the_model(
     assert not trained.score.better_than_baseline
     rates = trained.model.predict(frame[["noise"]], exposure=np.ones(600))
     assert_allclose(rates @ frame["years"], frame["claims"].sum(), rtol=0.02)
+
+
+def test_linear_extrapolation_is_the_tangent_with_bands_that_widen():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 1, 600)
+    y = np.exp(2 * x) + rng.normal(0, 0.1, 600)
+    model = lk.AdditiveModel(extrapolate="linear").fit(x[:, None], y)
+    far = np.array([[x.max()], [1.5], [3.0]])
+    slope = np.diff(model.predict(far)) / np.diff(far[:, 0])
+    assert_allclose(slope, 2 * np.exp(2), rtol=0.1)  # the slope of the truth at the edge
+    width = np.ptp(model.predict_interval(far, of="mean"), axis=1)
+    assert width[2] > 4 * width[1] * 0.8 > 4 * width[0]
+
+
+def test_a_category_that_the_fit_did_not_have_varies_as_categories_do():
+    inside = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        g, x, effect = rng.integers(0, 40, 600), rng.uniform(size=600), rng.normal(0, 1, 41)
+        frame = pd.DataFrame({"x": x, "g": g.astype(str)})
+        model = lk.AdditiveModel().fit(frame, np.sin(6 * x) + effect[g] + rng.normal(0, 0.5, 600))
+        new = pd.DataFrame({"x": [0.5], "g": ["new"]})
+        with pytest.warns(UnseenCategories):
+            low, high = model.predict_interval(new, of="mean")[0]
+        inside.append(low < np.sin(3) + effect[40] < high)
+    assert 0.8 < np.mean(inside) <= 1.0
+    known = model.predict_interval(frame[:1], of="mean")[0]
+    assert np.ptp(known) < (high - low) / 4
+
+
+def test_a_category_of_identifiers_is_warned_of():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=120), "id": [f"u{i}" for i in range(120)]})
+    with pytest.warns(ContinuousColumn, match="'id' has 120 categories in 120 rows"):
+        lk.AdditiveModel().fit(frame, frame["x"])

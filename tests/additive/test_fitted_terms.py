@@ -1,12 +1,14 @@
 """What files of additive models may hold, and the terms of a model in a prepared table."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
 import likely as lk
-from likely.errors import InvalidFile
+from likely.errors import InvalidFile, OutsideFit
 from tests.storage.test_checks import cell, forged, setting
 
 rng = np.random.default_rng(0)
@@ -76,7 +78,8 @@ def test_arrays_that_no_fit_gives_are_refused(tmp_path, model, change, message):
     path = forged(tmp_path, model, tensors=change)
     if message is None:
         loaded = lk.load(path)
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", OutsideFit)
             assert not np.isnan(loaded.predict_interval(FRAME)).any()
         return
     with pytest.raises(InvalidFile, match=message):

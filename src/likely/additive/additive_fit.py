@@ -23,13 +23,19 @@ from likely.additive.encoded_columns import (
 )
 from likely.additive.pairs import best_pairs, named_pairs
 from likely.additive.smooth import Smooth
-from likely.additive.terms import MOST_IN_PAIR, AdditiveTerms, TermChoice, learn_terms
+from likely.additive.terms import (
+    MOST_IN_PAIR,
+    AdditiveTerms,
+    CategoryTerm,
+    TermChoice,
+    learn_terms,
+)
 from likely.data.block import ArrayBlocks, Block, Blocks, MappedBlocks, block_rows
 from likely.data.coding import Coding
 from likely.data.layouts.dense import Dense
 from likely.data.schema import Schema
 from likely.data.source_blocks import UNKNOWN_ROWS, SourceBlocks
-from likely.errors import InvalidInput, UnknownName
+from likely.errors import ContinuousColumn, InvalidInput, UnknownName, warn_user
 from likely.fitting.driver import LinearFit
 from likely.fitting.framing import refuse_too_large
 from likely.fitting.smoothing import Smoothed, smooth
@@ -46,6 +52,7 @@ EXACT = 1e-12  # of the null deviance: the search starts where λ was found, one
 KEPT = 400_000_000  # bytes of Φ in memory; beyond, it is made again in each pass
 USUAL_PARAMETERS = 2_000  # of all predictors, where curves may have fewer functions
 MOST_PARAMETERS = 6_000  # H has their square
+MANY_LEVELS, MOST_OF_ROWS = 50, 0.5  # of a category: more are warned of
 CHOICES = ("auto", "linear", "category")
 CLASS_FLOOR = 0.3  # least λ of classes: near separation Laplace's approximation wants less
 
@@ -113,6 +120,7 @@ def fit_terms(
     most = USUAL_PARAMETERS // max(n_predictors * len(totals.values.each), 1) - 1
     terms = learn_terms(rows.coding, TermChoice(given, names), totals, max(most, 0))
     _refuse_size(terms, n_predictors)
+    _warn_of_identifiers(terms, rows, names)
     pairs = named_pairs(wishes.interactions, terms, names)
     if isinstance(pairs, int):
         found = _fit(estimator, linear, rows, terms, likelihood)
@@ -296,6 +304,23 @@ def _refuse_numbers(
             refuse_infinity(numbers_and_codes(block.X)[0], rows.coding, block.start)
     own = tuple(names[j] for j, coded in enumerate(rows.coding.as_codes) if not coded)
     refuse_too_large(np.array(ends), lambda: own)
+
+
+def _warn_of_identifiers(
+    terms: AdditiveTerms, rows: EncodedRows[Schema], names: tuple[str, ...]
+) -> None:
+    """Warn of categories of which most are in one row each: they tell nothing of new rows."""
+    n_rows = rows.blocks.n_rows or 0  # of a stream it is not known
+    for term in terms.columns if n_rows else ():
+        if isinstance(term, CategoryTerm) and term.n_columns > max(
+            MANY_LEVELS, MOST_OF_ROWS * n_rows
+        ):
+            warn_user(
+                f"The column {names[term.column]!r} has {term.n_columns:,} categories in "
+                f"{n_rows:,} rows: like an identifier, it tells little of new rows, and makes the "
+                "fit slow. Leave it out, or group its values.",
+                ContinuousColumn,
+            )
 
 
 def _refuse_size(terms: AdditiveTerms, n_predictors: int) -> None:

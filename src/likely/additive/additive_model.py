@@ -93,7 +93,7 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         the pairs themselves: ``[("hour", "workingday")]``.
     extrapolate : {"bounded", "linear"}, default="bounded"
         What predictions do beyond the rows of the fit: the linear predictor is kept near its range,
-        or its straight parts go on.
+        or every curve goes on as its tangent, with bands that widen.
     executor : str or Executor, default="auto"
         How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
     random_state : int, RandomState or Generator, default=None
@@ -323,12 +323,13 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
     def _errors(self, X: Any) -> Array:
         """The standard error of η of each row."""
         found = []
-        for phi in self._parts(X):
-            z = np.column_stack([phi - self.centre_, np.ones(len(phi))])
+        for part in self._pieces(X):
+            z = np.column_stack([part.phi - self.centre_, np.ones(len(part.phi))])
             size = np.abs(z).max(axis=1)  # whose square may overflow, far outside the fit
             z /= size[:, None]
             variance = np.einsum("ni,ij,nj->n", z, self.covariance_[0], z)
-            found.append(size * np.sqrt(np.maximum(variance, 0.0)))
+            known = size * np.sqrt(np.maximum(variance, 0.0))
+            found.append(np.hypot(known, np.sqrt(part.new)))
         return np.concatenate(found)
 
     def predict_distribution(

@@ -112,6 +112,7 @@ class PhiPart(NamedTuple):
 
     phi: Array
     far: Array  # which of their numbers are far from those of the fit, (n, numeric columns)
+    new: Array  # φ/λ, summed over the categories of each row that the fit did not have
 
 
 class TermTest(NamedTuple):
@@ -194,23 +195,35 @@ class FittedTerms(ABC):
         """Φ of rows, some rows at a time."""
         return (part.phi for part in self._pieces(X))
 
-    def _pieces(self, X: Any) -> Iterator[PhiPart]:
-        design = self._encoded(X)
+    def _pieces(self, X: object) -> Iterator[PhiPart]:
+        design, bounded = self._encoded(X), self._extrapolates_bounded
+        terms = self.terms_ if bounded else self.terms_.going_on()
         step = max(PART // max(self.terms_.width, 1), 1)
         for start in range(0, max(design.n_rows, 1), step):
             some = design.rows(start, min(start + step, design.n_rows))
             numeric, codes = numbers_and_codes(some)
             within = self.terms_.bounded(numeric)
             far = (numeric != within) & ~np.isnan(numeric)
-            read = within if self._extrapolates_bounded else numeric
-            yield PhiPart(self.terms_.features(read, codes), far)
+            features = terms.features(within if bounded else numeric, codes)
+            yield PhiPart(features, far, self._new_variance(codes))
+
+    def _new_variance(self, codes: Codes) -> Array:
+        """The prior variance φ/λ of categories that the fit did not have, summed for each row."""
+        terms, out = self.terms_, np.zeros(len(codes))
+        first = np.searchsorted(terms.term_of_column, np.arange(len(terms.all)))
+        for j, term in enumerate(terms.columns):
+            if isinstance(term, CategoryTerm) and not term.has_missing:
+                strength = float(self.strength_[terms.group_of_column[first[j]]])
+                variance = self.dispersion_ / strength if strength > 0 else 0.0
+                out += np.where(codes[:, term.place] < 0, variance, 0.0)
+        return out
 
     @property
     def _extrapolates_bounded(self) -> bool:
         """Whether numbers are read as not far from those of the fit."""
         return True
 
-    def n_bounded(self, X: Any) -> int:
+    def n_bounded(self, X: object) -> int:
         """How many rows are so far outside the fit that their prediction is bounded."""
         return int(sum(np.sum(part.far.any(axis=1)) for part in self._pieces(X)))
 

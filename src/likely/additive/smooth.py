@@ -64,3 +64,14 @@ def period_of(name: str, values: Array) -> int:
         if first is not None and whole and values[0] >= first and values[-1] <= last:
             return last - first + 1
     return 0
+
+
+def refuse_period(name: str, smooth: Smooth | str, values: Array, period: float) -> None:
+    """Refuse a circle on which all values are at one place, so that it has no ``period``."""
+    asked = isinstance(smooth, Smooth) and smooth.cyclic
+    if asked and not period and len(values) >= FEWEST_VALUES:
+        raise InvalidInput(
+            f"terms[{name!r}]=Smooth(cyclic={asked:g}) was given, and every value of the column is "
+            "at the same place of such a circle; a period longer than the distance of its values "
+            "was expected. Use cyclic=24 for hours, 12 for months, 7 for weekdays."
+        )

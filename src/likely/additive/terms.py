@@ -38,7 +38,7 @@ from scipy.interpolate import BSpline, PchipInterpolator
 
 from likely._typing import Array, Codes
 from likely.additive.encoded_columns import ColumnTotals
-from likely.additive.smooth import FEWEST_VALUES, MOST_SPLINES, Smooth, period_of
+from likely.additive.smooth import FEWEST_VALUES, MOST_SPLINES, Smooth, period_of, refuse_period
 from likely.data.schema import Schema
 from likely.errors import InvalidInput
 from likely.numerics.quantiles import QuantileSummary
@@ -336,11 +336,8 @@ class AdditiveTerms:
 
     def going_on(self) -> "AdditiveTerms":
         """The same terms, whose curves go on as tangents outside the values of the fit."""
-        columns = (
-            replace(term, tangent=True) if isinstance(term, NumberTerm) else term
-            for term in self.columns
-        )
-        return replace(self, columns=tuple(columns))
+        on = (replace(t, tangent=True) if isinstance(t, NumberTerm) else t for t in self.columns)
+        return replace(self, columns=tuple(on))
 
     def features_of(self, j: int, numeric: Array, codes: Codes) -> Array:
         """The columns of Φ of one term; of a pair, the products of the functions of its columns."""
@@ -405,7 +402,7 @@ def learn_terms(
         if summary.values.size:
             smooth = choice.of_number(j, summary.values)
             term = number_term(j, place, summary, smooth, has_missing=bool(gaps[place]))
-            _refuse_period(choice.names[j], smooth, summary.values, term)
+            refuse_period(choice.names[j], smooth, summary.values, term.period)
             found.append(term.smoothest(most))
     for place, j in enumerate(coded):
         size = schema.sizes[place]
@@ -413,17 +410,6 @@ def learn_terms(
         if size + missing > 1:
             found.append(CategoryTerm(j, place, size, missing))
     return AdditiveTerms(tuple(sorted(found, key=lambda term: term.column)))
-
-
-def _refuse_period(name: str, smooth: Smooth | str, values: Array, term: NumberTerm) -> None:
-    """Refuse a period of which all values are at one place, so that there is no circle."""
-    asked = isinstance(smooth, Smooth) and smooth.cyclic
-    if asked and not term.period and len(values) >= FEWEST_VALUES:
-        raise InvalidInput(
-            f"terms[{name!r}]=Smooth(cyclic={asked:g}) was given, and every value of the column is "
-            "at the same place of such a circle; a period longer than the distance of its values "
-            "was expected. Use cyclic=24 for hours, 12 for months, 7 for weekdays."
-        )
 
 
 def number_term(
