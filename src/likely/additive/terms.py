@@ -41,6 +41,7 @@ from likely.additive.encoded_columns import ColumnTotals
 from likely.additive.smooth import FEWEST_VALUES, MOST_SPLINES, Smooth, period_of, refuse_period
 from likely.data.schema import Schema
 from likely.errors import InvalidInput
+from likely.explanations.explanation import JOINED
 from likely.numerics.quantiles import QuantileSummary
 from likely.storage.declarations import LARGEST, Between, Increasing, InRange, SameCount
 from likely.storage.values import same_count, unlike
@@ -372,7 +373,7 @@ class AdditiveTerms:
     def names(self, columns: Sequence[str]) -> tuple[str, ...]:
         """The name of each term, from those of the columns of X."""
         own = [columns[term.column] for term in self.columns]
-        return (*own, *(f"{own[pair.first]} × {own[pair.second]}" for pair in self.pairs))
+        return (*own, *(JOINED.join((own[pair.first], own[pair.second])) for pair in self.pairs))
 
 
 class TermChoice(NamedTuple):

@@ -18,9 +18,11 @@ from likely._typing import Array
 from likely.data.frames import library_of
 from likely.errors import InvalidInput
 from likely.explanations.explanation import (
+    JOINED,
     PREDICTION,
     PROBABILITY,
     Explanation,
+    columns_of_term,
     refuse_against,
 )
 from likely.explanations.sampled import N_ORDERS, background_rows, mixed_rows, sampled_contributions
@@ -130,9 +132,12 @@ def _cells_by_column(X: Any, names: tuple[str, ...]) -> list[list[str]] | None:
 
         frame = nw.from_native(as_frame(X), eager_only=True)
         named = {str(name): frame.get_column(name) for name in frame.columns}
-        if not set(names) <= set(named):
+        parts = [columns_of_term(name, named) for name in names]
+        if not all(parts):
             return None
-        return [[cell(value) for value in named[name].to_list()] for name in names]
+        words = {n: [*map(cell, named[n].to_list())] for pair in parts for n in pair}
+        found = (zip(*(words[name] for name in pair), strict=True) for pair in parts)
+        return [[JOINED.join(each) for each in column] for column in found]
     values = np.asarray(X, dtype=object) if isinstance(X, np.ndarray | list | tuple) else None
     if values is None or values.ndim != 2 or values.shape[1] != len(names):
         return None

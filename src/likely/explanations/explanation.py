@@ -8,7 +8,7 @@ contribution of column j, in the unit of s.  They add up in every model; how a m
 score is in the docstring of its ``explain``, and an explanation that is an estimate says so.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, TypeVar, cast, final
@@ -41,6 +41,7 @@ UNDEFINED = (
     "A total is not defined where both classes are impossible, each by a value or word that it "
     "never had; with smoothing above 0 all are possible."
 )
+JOINED = " × "  # between the names of a pair of columns
 LOG_ODDS, PROBABILITY, PREDICTION = "log-odds", "probability", "prediction"
 
 
@@ -55,6 +56,18 @@ def like_its_rows(method: Explains) -> Explains:
         return replace(method(self, X, *args, **named), library=library_of(X))
 
     return cast("Explains", wrapper)
+
+
+def columns_of_term(name: str, known: Container[str]) -> tuple[str, ...]:
+    """The known columns of a term: itself, or the two of a pair ``a × b``.
+
+    >>> columns_of_term("age × town", {"age", "town"})
+    ('age', 'town')
+    """
+    parts = name.split(JOINED)
+    halves = ((JOINED.join(parts[:k]), JOINED.join(parts[k:])) for k in range(1, len(parts)))
+    pairs = (pair for pair in halves if pair[0] in known and pair[1] in known)
+    return (name,) if name in known else next(pairs, ())
 
 
 @final
@@ -122,6 +135,19 @@ class Explanation:
         for j, place in enumerate(column):
             out[:, place] += self.contributions[:, j]
         return replace(self, contributions=out, names=tuple(names), cells=())
+
+    def for_origins(self, names: Sequence[str], origin: Mapping[str, int]) -> "Explanation":
+        """The explanation by the columns that others were made from, at ``origin``.
+
+        A pair of columns, ``a × b``, stays a term of its own.
+        """
+        terms, place = [*names], []
+        for name in self.names:
+            made_of = (names[origin[part]] for part in columns_of_term(name, origin))
+            term = JOINED.join(dict.fromkeys(made_of))
+            terms += [] if term in terms else [term]
+            place.append(terms.index(term))
+        return self.for_columns(terms, place)
 
     def also(self, *notes: str) -> "Explanation":
         """The explanation with more notes."""

@@ -396,11 +396,7 @@ class Prepared(Estimator):
         found = explained(model, prepared, against, **named)
         table = check_table(self, X, reset=False)
         origin = self.preparation_.origins(self._columns(table.take(np.arange(0))))
-        names = list(feature_names(self))
-        pairs = [name for name in found.names if name not in origin]  # of an additive model
-        places = origin | {name: len(names) + j for j, name in enumerate(pairs)}
-        column = [places[name] for name in found.names]
-        return with_cells(found.for_columns([*names, *pairs], column), X)
+        return with_cells(found.for_origins(feature_names(self), origin), X)
 
     @if_model_has("plate")
     def plate(self) -> Diagram:
