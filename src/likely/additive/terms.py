@@ -20,8 +20,7 @@ has waves instead:
 A category has one coefficient per level, a missing cell a coefficient of its own, and a pair the
 products of the functions of its columns:  W_ab = F_a(x_a) ⊗ F_b(x_b).
 
-The functions are made from the values of a column and their weights (``QuantileSummary``): in
-memory all values, of a file larger than memory a summary of them.
+The functions are made from the values of a column (``QuantileSummary``: in memory all of them).
 
 References
 ----------
