@@ -103,8 +103,10 @@ def coded_network():
         (lambda c: c["arguments"]["factors"].pop(), "There is no table for x5"),
         (lambda c: c["arguments"].pop("name"), "The arguments of BayesianNetwork"),
         (lambda c: c.__setitem__("class", "Pickle"), "names the estimator 'Pickle'"),
+        (lambda c: c["arguments"].__setitem__("name", {"class": "Bernoulli"}), "is not text"),
+        (lambda c: c["arguments"]["factors"][0].__setitem__(0, 3), "is not text"),
     ],
-    ids=["variable", "shape", "table", "argument", "class"],
+    ids=["variable", "shape", "table", "argument", "class", "name", "name of a factor"],
 )
 def test_a_graph_that_does_not_fit_together_is_refused(change, message):
     coded, tensors = coded_network()

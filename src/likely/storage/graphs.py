@@ -62,6 +62,12 @@ def graph_of(kind: type[FactorGraph], arguments: Mapping[str, Any]) -> FactorGra
                 )
     named = by_name([Variable(name, states) for name, states in arguments["variables"]])
     factors = []
+    names = [arguments.get("name", ""), *(name for name, *_ in arguments["factors"])]
+    if not all(isinstance(name, str) for name in names):
+        raise InvalidInput(
+            "the name of a graph, or of one of its factors, is not text; expected text. Save the "
+            "graph again."
+        )
     for name, scale, scope, table in arguments["factors"]:
         unknown = [each for each in scope if each not in named]
         if unknown:

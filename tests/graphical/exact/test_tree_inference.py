@@ -304,15 +304,6 @@ def test_samples_have_the_pairs_of_a_separator_of_two_variables(twin):
     assert len(np.unique(drawn["c"])) == 6
 
 
-def test_a_state_that_soft_evidence_excludes_has_no_probability_at_all(twin):
-    a, b = Variable("a", 2), Variable("b", 2)
-    graph = FactorGraph([Factor([a, b], [[1e-300, 1.0], [1.0, 1e-300]])])
-    evidence = GraphEvidence({}, {"a": np.array([0.0, 1e-300])})
-    found = METHOD.answer(graph, Request(graph.names, (("a", "b"),), evidence))
-    assert found.marginals["a"].tolist() == [0.0, 1.0]
-    assert found.joints["a", "b"][0].tolist() == [0.0, 0.0]
-
-
 def test_soft_evidence_on_an_observed_variable_is_a_factor(twin):
     graph = random_network(3)
     soft = {"v0": np.array([0.25, 0.5]), "v1": np.array([0.0, 2.0])}
