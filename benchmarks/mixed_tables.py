@@ -38,7 +38,7 @@ class MixedTable(NamedTuple):
         """The table as it is modelled."""
         try:
             frame = self.read()
-        except (ImportError, FileNotFoundError) as missing:
+        except (ImportError, FileNotFoundError, subprocess.CalledProcessError) as missing:
             raise Absent(f"{self.name}: {missing}") from missing
         frame = frame.drop(columns=list(self.drop)).dropna(subset=[self.target])
         if len(frame) > MOST_ROWS:

