@@ -246,8 +246,10 @@ def mgcv(rows: Rows) -> Iterator[Held]:
     wanted = ["binomial()"] if rows.has_classes else [families[loss] for loss in rows.losses()]
     wanted += ["nb()"] if "poisson" in rows.losses() and not rows.has_classes else []
     numbers, others = columns_of(rows.X)
-    X = rows.X[[*numbers, *others]].astype(dict.fromkeys(others, str))
-    for name in numbers:
+    several = [name for name in (*numbers, *others) if rows.X[name].nunique() > 1]
+    others = [name for name in others if name in several]
+    X = rows.X[several].astype(dict.fromkeys(others, str))
+    for name in set(numbers) & set(several):
         if X[name].isna().any():
             X[f"{name}_missing"] = X[name].isna().astype(int)
             X[name] = X[name].fillna(X[name].median())
