@@ -90,6 +90,7 @@ class TermsFit:
     covariance: Array  # of the coefficients of each predictor, (K, m, m), about ``centre``
     centre: Array  # of the columns of Φ
     weight: float  # of the rows
+    blocks: Blocks  # with Φ in place of the columns
 
 
 def encoded(rows: CheckedRows, wishes: Wishes, names: tuple[str, ...]) -> EncodedRows[Schema]:
@@ -186,6 +187,7 @@ def _fit(
         _blocks_of(found.covariance, column, p),
         np.zeros(p) if centre is None else np.asarray(centre),
         found.weight,
+        opened.blocks,
     )
 
 

@@ -198,7 +198,8 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         if logged:
             self._store_amounts(rows)
         with rows.executor.session():
-            self._store_goodness(wanted, amounts._replace(blocks=phi_blocks(amounts, found.terms)))
+            blocks = phi_blocks(amounts, found.terms) if logged else found.blocks
+            self._store_goodness(wanted, amounts._replace(blocks=blocks))
         return self
 
     def _likelihood(self) -> Likelihood:

@@ -45,7 +45,8 @@ USUAL = 1.0  # λ where there is nothing to choose
 MOST_CHOSEN = 2_000  # coefficients whose λ is sought: each step factorises their Hessian
 LEAST, MOST = 1e-7, 1e7  # of λ, in units of the mean curvature of the group
 MOST_PASSES = 50
-FIRST_STEPS, LAST_STEPS = 3, 30  # of the fixed point between two passes: far away, and near
+FIRST_STEPS, LAST_STEPS = 8, 30  # of the fixed point between two passes: far away, and near
+LENGTHENED = 0.8  # the largest ratio of two steps that is believed: up to 5 steps in one
 FAR = 1.0  # nats to the penalised optimum: the quadratic model is rough
 SETTLED = 1e-3  # effective coefficients: by how much edf still moves at the end
 NEAR = 1e-4  # nats to the penalised optimum
@@ -216,16 +217,22 @@ def _on_totals(
     floor: float,
     most: int,
 ) -> tuple[Array, _Quadratic]:
-    """The fixed point of λ on the quadratic model at θ, or near it."""
-    strength = np.clip(strength, *limits)
+    """The fixed point of λ on the quadratic model at θ, or near it.
+
+    Every second step of ln λ is lengthened as if the steps went on in their ratio (Aitken).
+    """
+    strength, last = np.clip(strength, *limits), np.zeros(strength.size)
     found = _quadratic(here, _spread(strength, group), n, floor)
     edf = _by_group(found.edf, group, strength.size)
     for _ in range(most):
         squares = _by_group(np.square(found.best), group, strength.size)
         with np.errstate(divide="ignore", invalid="ignore"):
             better = found.dispersion * np.maximum(edf, 0.0) / squares
-        better = np.where(squares > 0, better, np.inf)
-        strength = np.clip(better, *limits)
+        step = np.log(np.clip(np.where(squares > 0, better, np.inf), *limits) / strength)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.clip(np.where(last == 0, 0.0, step / last), 0.0, LENGTHENED)
+        last = np.where(last == 0, step, 0.0)
+        strength = np.clip(strength * np.exp(step / (1 - ratio)), *limits)
         found = _quadratic(here, _spread(strength, group), n, floor)
         before, edf = edf, _by_group(found.edf, group, strength.size)
         if np.abs(edf - before).max(initial=0.0) < SETTLED / 10:
