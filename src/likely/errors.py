@@ -324,9 +324,9 @@ class HonestyRefusal(LikelyError):
 class SealedRows(HonestyRefusal):
     """Sealed rows were about to be trained on, or scored without counting the evaluation."""
 
-    def __init__(self, message: str, seal: object, *, scoring: bool) -> None:
+    def __init__(self, message: str, seal: object, *, scoring: bool, other: str | None) -> None:
         super().__init__(message)
-        self.seal, self.scoring = str(seal), scoring
+        self.seal, self.scoring, self.other_target = str(seal), scoring, other
 
 
 class BrokenLedger(LikelyError):

@@ -85,3 +85,21 @@ def test_a_predictive_family_of_whole_numbers_has_masses_and_of_others_densities
     assert_allclose(mass, Gamma().log_mass(y, mean, 0.1))
     assert_allclose(family.log_density(y, mean, counts=False), Gamma().log_prob(y, mean, 0.1))
     assert np.isneginf(family.log_density(y, np.array([-1.0]), counts=True)).all()
+
+
+WITH_ZEROS = {"gaussian": Gaussian(), "tweedie": Tweedie(1.5), "tweedie of power 0": Tweedie(0.0)}
+
+
+@pytest.mark.parametrize("response", WITH_ZEROS.values(), ids=WITH_ZEROS)
+def test_the_mass_at_0_and_the_densities_above_total_one(response):
+    y = np.linspace(0.0, 60.0, 60_001)
+    density = np.exp(response.log_from_zero(y, np.full(y.shape, 2.0), 4.0))
+    above = np.trapezoid(density[1:], y[1:]) + density[1] * y[1] / 2
+    assert_allclose(density[0] + above, 1.0, rtol=2e-3)
+
+
+def test_a_family_of_amounts_above_0_denies_a_zero_and_one_of_counts_has_its_probability():
+    zero, mean = np.zeros(3), np.array([0.5, 1.0, 2.0])
+    for response in (Gamma(), InverseGaussian()):
+        assert np.isneginf(response.log_from_zero(zero, mean, 0.5)).all()
+    assert_allclose(Poisson().log_from_zero(zero, mean), -mean)

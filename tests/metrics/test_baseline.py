@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import norm
 
 import likely
 from likely.likelihoods.log_normal import LogNormal
@@ -142,3 +143,26 @@ def test_the_constant_of_whole_amounts_has_the_family_of_the_models_that_are_tri
     assert best.response.name == "gamma"
     shares = [np.exp(best.log_density(np.array([float(k)]))[0]) for k in range(400)]
     assert_allclose(sum(shares), 1.0, rtol=1e-6)  # of masses
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_the_constant_of_amounts_with_many_zeros_is_a_tweedie_in_every_unit(unit):
+    rng = np.random.default_rng(0)
+    y = unit * rng.gamma(2.0 * rng.poisson(0.3, 400))
+    truth = Truth(y, kind="real", with_zeros=True)
+    found = BestConstant.of(truth)
+    assert found.level.response.name == "tweedie"
+    gaussian = BestConstant.of(truth, RESPONSES["gaussian"]).prediction(truth)
+    gain = gaussian.losses(truth) - found.prediction(truth).losses(truth)
+    other = Truth(y / unit, kind="real", with_zeros=True)
+    known = BestConstant.of(other, RESPONSES["gaussian"]).prediction(other).losses(other)
+    assert_allclose(gain, known - BestConstant.of(other).prediction(other).losses(other), atol=1e-6)
+
+
+def test_an_offset_moves_the_probability_of_0_of_a_gaussian():
+    y, offset = np.array([0.0, 1.0, 0.0, 4.0]), np.array([0.0, 1.0, -1.0, 2.0])
+    truth = Truth(y, kind="real", offset=offset, with_zeros=True)
+    found = BestConstant.of(truth)
+    level, density = found.level, found.prediction(truth).log_density
+    expected = norm(level.mean + offset, np.sqrt(level.dispersion))
+    assert_allclose(density, np.where(y == 0, expected.logcdf(0), expected.logpdf(y)), rtol=1e-12)

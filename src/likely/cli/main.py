@@ -43,7 +43,7 @@ from likely.errors import (
 )
 from likely.output.control_characters import printable
 from likely.output.formatting import shortened
-from likely.tasks.request import Exit, Refusal
+from likely.tasks.request import SCORED, Exit, Refusal
 
 VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>
     "look": "Check a table: types, missing values, duplicates, possible leaks.",
@@ -61,6 +61,7 @@ VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>
     "demo": "Run the whole workflow on built-in data, in under a minute.",
     "models": "List the models, or the settings of one.",
 }
+ABOUT_COLUMNS = {f"--{name.replace('_', '-')}" for name in SCORED}  # each with a value
 LONGEST_NAME = 200  # letters of a path in a message
 NOT_UTF_8 = (
     "The name of a file or folder is not valid UTF-8, and a library that reads it needs that. "
@@ -163,7 +164,9 @@ def run(argv: list[str]) -> int:
     except UnusableRun as error:
         return _fail(str(error), Exit.DATA, error.next, settings)
     except SealedRows as error:
-        return _fail(str(error), Exit.HONESTY, _instead_of_sealed(error), settings)
+        return _fail(
+            str(error), Exit.HONESTY, _instead_of_sealed(error, settings.command), settings
+        )
     except (HonestyRefusal, SealedData) as error:
         return _fail(str(error), Exit.HONESTY, help_of, settings)
     except BrokenLedger as error:
@@ -223,11 +226,30 @@ def _verify(error: BrokenLedger) -> str:
     return f"likely ledger verify {shlex.quote(str(path if path.is_dir() else path.parent))}"
 
 
-def _instead_of_sealed(error: SealedRows) -> str:
-    """A command that uses the seal whose rows were refused."""
+def _instead_of_sealed(error: SealedRows, command: str) -> str:
+    """A command that uses the seal whose rows were refused, or seals them for another target."""
+    if error.other_target is not None and (again := _sealed_again(command, error.other_target)):
+        return again
     path, here = Path(error.seal), Path().resolve()
     shown = path.relative_to(here) if path.is_relative_to(here) else path
     return f"likely {'ledger show' if error.scoring else 'compare'} {shlex.quote(str(shown))}"
+
+
+def _sealed_again(command: str, target: str) -> str:
+    """``likely seal DATA -o TARGET.seal`` with the options of a command about columns.
+
+    It is empty without a file.
+    """
+    words, data, options = shlex.split(command)[2:], "", list[str]()
+    while words:
+        word = words.pop(0)
+        if word.partition("=")[0] in ABOUT_COLUMNS:
+            options += [word] if "=" in word else [word, *words[:1]]
+            words = words if "=" in word else words[1:]
+        elif not data and Path(word).is_file():
+            data = word
+    name = re.sub(r"[^\w-]+", "-", target)
+    return shlex.join(["likely", "seal", data, *options, "-o", f"{name}.seal"]) if data else ""
 
 
 def _bug(error: Exception) -> str:

@@ -12,6 +12,8 @@ compared on one scale:
 
     P(y) of a family of counts        P(y − ½ < Y ≤ y + ½) of any other
 
+So has an exact 0 among amounts: P(Y ≤ 0), where other amounts have densities.
+
 References
 ----------
 McCullagh & Nelder, Generalized Linear Models, 2nd ed., §2.2 and §2.5.
@@ -120,6 +122,22 @@ class Response(ABC):
             log_mass = np.log(np.where(known, mass, 1.0))
         density = self.log_prob(np.where(known, inside, y), mean, dispersion)
         return np.where(known, log_mass, density)
+
+    def log_from_zero(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
+        """log P(Y ≤ 0) where y is 0, and log p(y) above, for amounts of which some are exactly 0.
+
+        So no family is scored by a probability at 0 and another by a density: a Gaussian has all
+        that it gives to numbers below 0 there, and a change of unit changes all of them alike.
+        """
+        zero = np.equal(y, 0)
+        above = self.log_prob(np.where(zero, 1.0, y), mean, dispersion)
+        return np.where(zero, self.log_at_zero(mean, dispersion), above)
+
+    def log_at_zero(self, mean: Array, dispersion: Array | float = 1.0) -> Array:
+        """log P(Y ≤ 0); −∞ of a continuous family of numbers above 0."""
+        if self.target_kind == "count" or self.has_trials:
+            return self.log_prob(np.zeros_like(mean), mean, dispersion)
+        return np.full(np.shape(mean), -np.inf)
 
     def or_perfect(
         self,

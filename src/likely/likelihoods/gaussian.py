@@ -53,6 +53,9 @@ class Gaussian(Response):
         top, bottom = log_ndtr(high), log_ndtr(low)
         return np.asarray(top + np.log(-np.expm1(bottom - top)))
 
+    def log_at_zero(self, mean: Array, dispersion: Array | float = 1.0) -> Array:
+        return np.asarray(log_ndtr(-mean / np.sqrt(dispersion)))
+
     def sample(
         self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0
     ) -> Array:

@@ -4,10 +4,10 @@
 as known, so its intervals ignore their uncertainty.
 
 A continuous family of whole numbers has as probability its mass between y − ½ and y + ½, because a
-density cannot be compared with a probability.
+density cannot be compared with a probability; and of an exact 0 among amounts, P(Y ≤ 0).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any, final
 
@@ -32,9 +32,11 @@ class PredictiveFamily:
         """The family, or None without a density: the dispersion is not a positive number."""
         return cls(response, dispersion) if 0 < dispersion < np.inf else None
 
-    def log_density(self, y: Array, mean: Array, *, counts: bool) -> Array:
+    def log_density(
+        self, y: Array, mean: Array, *, counts: bool, with_zeros: bool = False
+    ) -> Array:
         """log p(y | μ); −inf where the mean is not valid for the family."""
-        log_prob = self.response.log_mass if counts else self.response.log_prob
+        log_prob = log_prob_of(self.response, counts=counts, with_zeros=with_zeros)
         low, high = self.response.means
         valid = (mean > low) & (mean < high)
         inside = np.where(valid, mean, 1.0)
@@ -50,6 +52,15 @@ class PredictiveFamily:
         """Read what ``to_json`` wrote."""
         response = type(RESPONSES[record["name"]])(**record["settings"])
         return cls(response, record["dispersion"])
+
+
+def log_prob_of(
+    response: Response, *, counts: bool, with_zeros: bool
+) -> Callable[[Array, Array, Array | float], Array]:
+    """The log-probability by which families are compared for such a target."""
+    if counts:
+        return response.log_mass
+    return response.log_from_zero if with_zeros else response.log_prob
 
 
 @final

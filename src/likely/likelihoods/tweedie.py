@@ -165,6 +165,9 @@ class CompoundPoissonGamma(Response):
     def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
         return self.or_perfect(partial(self._log_prob, y, mean), y, mean, dispersion)
 
+    def log_at_zero(self, mean: Array, dispersion: Array | float = 1.0) -> Array:
+        return -self._parts(mean, np.asarray(dispersion))[0]
+
     def _log_prob(self, y: Array, mean: Array, dispersion: Array | float) -> Array:
         y, mean, dispersion = np.broadcast_arrays(
             np.asarray(y, float), np.asarray(mean, float), np.asarray(dispersion, float)
@@ -294,6 +297,9 @@ class Tweedie(Response):
 
     def log_mass(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
         return self.member.log_mass(y, mean, dispersion)
+
+    def log_at_zero(self, mean: Array, dispersion: Array | float = 1.0) -> Array:
+        return self.member.log_at_zero(mean, dispersion)
 
     def sample(
         self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0

@@ -1,7 +1,7 @@
 """The best constant: the model that uses the distribution of the target and no feature.
 
     classes     p(k) = share of class k        ordinal alike
-    real        N(ȳ, s²)
+    real        N(ȳ, s²); of amounts of which some are exactly 0, that or a Tweedie with mean ȳ
     positive    gamma, log-normal, inverse Gaussian or Gaussian with mean ȳ: the likeliest
     count       negative binomial with mean ȳ, α by maximum likelihood (at α = 0 the Poisson), or
                 the masses of N(ȳ, s²) at whole numbers, of a gamma or a log-normal where none is
@@ -15,7 +15,7 @@ gamma on amounts with a heavier tail, would lose to any model with the right spr
 whatever its columns.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -28,6 +28,7 @@ from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.inverse_gaussian import InverseGaussian
 from likely.likelihoods.log_normal import LogNormal
 from likely.likelihoods.negative_binomial import NegativeBinomial
+from likely.likelihoods.predictive import log_prob_of
 from likely.likelihoods.tweedie import Tweedie
 from likely.metrics.prediction import Prediction, Truth
 from likely.objectives.overdispersion import estimated_shape
@@ -49,10 +50,13 @@ class Level:
     mean: float  # of a row with exposure 1
     dispersion: float = 1.0
     counts: bool = False  # whether whole numbers have masses
+    with_zeros: bool = False  # whether exact zeros have
 
-    def log_density(self, y: Array, exposure: Array | None = None) -> Array:
-        mean = self.mean * (np.ones(len(y)) if exposure is None else exposure)
-        log_prob = self.response.log_mass if self.counts else self.response.log_prob
+    def log_density(
+        self, y: Array, exposure: Array | None = None, offset: Array | float = 0.0
+    ) -> Array:
+        mean = self.mean * (np.ones(len(y)) if exposure is None else exposure) + offset
+        log_prob = log_prob_of(self.response, counts=self.counts, with_zeros=self.with_zeros)
         with np.errstate(divide="ignore"):  # a mean of 0 denies every count but 0
             return np.asarray(log_prob(y, mean, self.dispersion))
 
@@ -78,10 +82,13 @@ class BestConstant:
         if training.classes:
             return cls(class_log_shares(y, weight, len(training.classes)))
         if training.offset is not None:  # a shifted amount or count is any number
-            return cls(level=best_level("real", y - training.offset, weight, response))
+            level = best_level("real", y - training.offset, weight, response)
+            return cls(level=replace(level, with_zeros=training.with_zeros))
+        exposure = np.ones(len(y)) if training.exposure is None else training.exposure
+        zeros = training.with_zeros
+        level = best_rate(training.kind, y, weight, exposure, response, with_zeros=zeros)
         if training.exposure is not None:
-            return cls(level=best_rate(training.kind, y, weight, training.exposure, response))
-        level = best_level(training.kind, y, weight, response)
+            return cls(level=level)
         return cls(level=level, median=weighted_median(y, weight))
 
     def prediction(self, truth: Truth) -> Prediction:
@@ -91,7 +98,7 @@ class BestConstant:
             return Prediction.of_classes(np.tile(self.log_share, (n, 1)))
         assert self.level is not None, "classes or numbers"
         if truth.offset is not None:
-            density = self.level.log_density(truth.y - truth.offset)
+            density = self.level.log_density(truth.y, offset=truth.offset)
             return Prediction.of_numbers(self.level.mean + truth.offset, density)
         exposure = np.ones(n) if truth.exposure is None else truth.exposure
         median = None if self.median is None else np.full(n, self.median)
@@ -119,33 +126,44 @@ def best_level(
 
 
 def best_rate(
-    kind: TargetKind, y: Array, weight: Array, exposure: Array, response: Response | None = None
+    kind: TargetKind,
+    y: Array,
+    weight: Array,
+    exposure: Array,
+    response: Response | None = None,
+    *,
+    with_zeros: bool = False,
 ) -> Level:
     """The constant rate λ of rows whose means are in proportion to their exposures, μᵢ = λ eᵢ.
 
     ``response`` is the family, if not the likeliest of the usual ones of the kind.
     """
-    families = usual_families(kind, y) if response is None else (response,)
+    families = usual_families(kind, y, with_zeros) if response is None else (response,)
     counts = kind == "count"
-    levels = [_rate(family, y, weight, exposure, counts=counts) for family in families]
+    levels = [
+        replace(_rate(family, y, weight, exposure), counts=counts, with_zeros=with_zeros)
+        for family in families
+    ]
     if len(levels) == 1:
         return levels[0]
     return max(levels, key=lambda level: float(np.dot(weight, level.log_density(y, exposure))))
 
 
-def usual_families(kind: TargetKind, y: Array) -> tuple[Response, ...]:
+def usual_families(kind: TargetKind, y: Array, with_zeros: bool = False) -> tuple[Response, ...]:
     """The families of the models that are tried for these values."""
     found = FAMILIES.get(kind, (Gaussian(),))
+    if kind == "real" and with_zeros:
+        return (*found, Tweedie())
     if kind == "count" and y.min() > 0:
         return (*found, Gamma(), LogNormal())
     return (*found, Tweedie()) if kind == "count" and y.max() >= LARGE else found
 
 
-def _rate(family: Response, y: Array, weight: Array, exposure: Array, *, counts: bool) -> Level:
+def _rate(family: Response, y: Array, weight: Array, exposure: Array) -> Level:
     """The rate and the spread of one family."""
     level = float(np.dot(weight, y)) / float(np.dot(weight, exposure))
     family, dispersion = family_around(family, y, level * exposure, weight)
-    return Level(family, level, dispersion, counts)
+    return Level(family, level, dispersion)
 
 
 def family_around(family: Response, y: Array, mean: Array, weight: Array) -> tuple[Response, float]:

@@ -43,6 +43,7 @@ class Truth:
     kind: TargetKind = "classes"
     exposure: Array | None = None  # (n,), above 0
     offset: Array | None = None  # (n,)
+    with_zeros: bool = False  # whether numbers are amounts of which some are exactly 0
 
     @property
     def weights(self) -> Array:
@@ -86,6 +87,7 @@ class Truth:
             first.kind,
             _stacked([part.exposure for part in parts]),
             _stacked([part.offset for part in parts]),
+            first.with_zeros,
         )
 
 

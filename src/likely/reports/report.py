@@ -258,7 +258,7 @@ def _predicted(model: Any, X: Any, rows: Dataset) -> HeldOut:
     prediction = predict_features(model, task, X)
     family = None if task.has_classes else predictive_family(model)
     if family is not None:
-        prediction = with_density(prediction, family, truth.y, task.kind)
+        prediction = with_density(prediction, family, truth.y, task)
     index = np.arange(len(truth.y))
     constant = BestConstant.of(truth).prediction(truth)
     return HeldOut(

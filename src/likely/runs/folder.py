@@ -36,6 +36,12 @@ VALIDATION, VALIDATION_FACTS = "validation.parquet", "validation.json"
 EFFECTS = "effects.json"
 HELD_OUT_BY = ("group", "by_time", "weight", "offset", "exposure")
 SCORING = ("compare", "tune", "seal")  # verbs that take these options
+DECLARED = {  # and those about columns, by their names in run.json
+    "--drop": "dropped",
+    "--category": "categories",
+    "--feature": "declared_features",
+    "--text": "declared_texts",
+}
 
 
 @final
@@ -260,8 +266,8 @@ class RunFacts:
         for key in HELD_OUT_BY if verb in SCORING else ():
             if known.get(key) is not None:
                 options += [f"--{key.replace('_', '-')}", str(known[key])]
-        for text in known.get("declared_texts") or () if verb in SCORING and not seal else ():
-            options += ["--text", str(text)]
+        for option, key in DECLARED.items() if verb in SCORING and not seal else ():
+            options += [word for name in known.get(key) or () for word in (option, str(name))]
         read = known.get("readings") or {} if not seal else {}
         for key in ("number", "date"):
             options += [word for each in read.get(key) or () for word in (f"--{key}", str(each))]

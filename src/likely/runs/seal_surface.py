@@ -24,7 +24,7 @@ from likely.sealing.sealed import Sealed
 from likely.sealing.split import row_mask
 from likely.workbench.data.dataset import UNNAMED, Dataset
 from likely.workbench.data.opening import DataArguments, dataset, takes_data_arguments
-from likely.workbench.data.task import WITH_EXPOSURE, task_of
+from likely.workbench.data.task import task_of
 from likely.workbench.data.unsettled import refuse_unsettled
 from likely.workbench.look.findings import CODES, WITHOUT_LABELS, Mute
 from likely.workbench.look.look import sorted_findings
@@ -208,11 +208,12 @@ def _checked_kind(rows: Dataset) -> tuple[TargetKind | None, tuple[Any, ...] | N
     task = task_of(
         rows.table, rows.required_target(), ordered=rows.order, kind=rows.kind, roles=roles
     )
-    if rows.exposure is not None and task.kind not in WITH_EXPOSURE:
+    if rows.exposure is not None and not task.takes_exposure:
+        why = f" ({task.reason})" if task.reason else ""
         raise InvalidInput(
             f"The exposure {rows.exposure!r} was given, and {task.target!r} is taken as "
-            f"{IN_WORDS[task.kind]} ({task.reason}); an exposure multiplies the mean of counts or "
-            "of amounts above 0. Give kind='count' (--kind count) if they are counts, or leave the "
+            f"{IN_WORDS[task.kind]}{why}; an exposure multiplies the mean of counts or of amounts "
+            "from 0 up. Give kind='count' (--kind count) if they are counts, or leave the "
             "exposure out."
         )
     if not rows.declared and task.kind != "count":  # what an exposure says; the rest, by values

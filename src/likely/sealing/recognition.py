@@ -204,10 +204,12 @@ def refuse_sealed_rows(
     *,
     label: str,
     doing: str,
+    target: str | None = None,
 ) -> None:
     """Before a fit or a score: sealed rows are refused, and the ledger records it.
 
-    Fewer than a tenth are recorded, until all that were used so make a tenth.
+    Fewer than a tenth are recorded, until all that were used so make a tenth.  ``target`` is the
+    column to predict; a table that was sealed with another is sealed again.
     """
     searches = _searched(table, seals)
     held = [found for search in searches if (found := search.held()) is not None]
@@ -219,7 +221,10 @@ def refuse_sealed_rows(
     for one in held:
         with suppress(BrokenLedger, CannotWrite):  # refused all the same
             log_event(one.seal, "refused", {"command": doing, "data": label, "rows": one.n_found})
-    raise SealedRows(_refusal(held, label, doing), held[0].seal.path, scoring=doing == SCORE)
+    scoring, same = doing == SCORE, [o for o in held if o.seal.manifest.target == target]
+    held, other = (held, None) if scoring else (same or held, None if same else target)
+    message = _refusal(held, label, doing, other)
+    raise SealedRows(message, held[0].seal.path, scoring=scoring, other=other)
 
 
 def _recorded_as_seen(found: FoundRows, label: str, doing: str) -> bool:
@@ -253,7 +258,7 @@ def _started(label: str) -> str:
     return label.capitalize() if label == TABLE else label
 
 
-def _refusal(held: Sequence[FoundRows], label: str, doing: str) -> str:
+def _refusal(held: Sequence[FoundRows], label: str, doing: str, other_target: str | None) -> str:
     holds = f"{_started(label)} holds {all_listed(held)}"
     if any(one.which for one in held):
         holds += ", with those of earlier commands a tenth or more"
@@ -263,6 +268,12 @@ def _refusal(held: Sequence[FoundRows], label: str, doing: str) -> str:
             "cross-validation on the training rows, and at the end use likely final."
         )
     names = all_listed([printable(one.seal.path.name) for one in held], "or")
+    if other_target is not None:
+        return (
+            f"{holds}; a model that has seen them cannot be scored on them. {names} was sealed to "
+            f"predict {held[0].seal.manifest.target!r}; seal {label} again to predict "
+            f"{other_target!r}."
+        )
     gives = (
         "it contains only the training rows"
         if len(held) == 1

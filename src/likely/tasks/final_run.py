@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from likely.errors import HonestyRefusal
-from likely.tasks.request import DataOptions, Exit, Refusal, opened_as_trained
+from likely.tasks.request import SCORED, DataOptions, Exit, Refusal, opened_as_trained
 
 if TYPE_CHECKING:
     from likely.numerics.intervals import Estimate
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from likely.workbench.verdict.verdict import Verdict
 
 FEATURE_FILES = (".csv", ".tsv", ".parquet")
+SEALED_WITH = tuple(name for name in SCORED if name not in ("target", "kind", "order"))
 UNGUARDED = "unguarded: evaluations on this file are not counted. Use likely seal and likely final."
 
 
@@ -207,6 +208,7 @@ def _unsealed(run: "Run") -> Refusal:
     data = str(run.facts.get("data", {}).get("name", "DATA"))
     target = run.facts.get("target")
     option = f" --target {shlex.quote(str(target))}" if target else ""
+    option += DataOptions.in_run(run.facts).words(*SEALED_WITH)
     return Refusal(
         f"{run.path} was trained on {data}, which has no sealed rows; final needs test rows that "
         "were set aside before training. Seal the data, and train on the seal.",

@@ -144,6 +144,16 @@ def test_whole_amounts_with_a_zero_are_scored_by_masses_beside_models_of_amounts
     assert {"linear", "glm-negative-binomial", "glm-tweedie"} <= tried
 
 
+def test_amounts_with_fractions_and_zeros_have_their_share_and_models_of_such_amounts():
+    table = pa.table({"y": [0.0, 1.5, 0.0, 2.25] * 20})
+    for task in (task_of(table, "y"), task_of(table, "y", kind="real")):
+        assert (task.kind, task.zeros, task.takes_exposure) == ("real", 0.5, True)
+        assert "glm-tweedie" in {each.name for each in entries_for_task(task)}
+    assert "50.0 % of them exactly 0" in task_of(table, "y").doubt
+    for others in ([0, 1, 2, 3] * 20, [-1.0, 0.0, 2.5, 3.5] * 20):
+        assert task_of(pa.table({"y": others}), "y", kind="real").zeros == 0
+
+
 def test_counts_above_0_are_tried_with_models_of_amounts_and_a_kind_that_is_given_alone():
     table = pa.table({"y": COUNTS["days in hospital, as in medpar"]})
     task = task_of(table, "y")

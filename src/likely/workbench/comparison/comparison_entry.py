@@ -276,12 +276,19 @@ class ChosenModels(NamedTuple):
 
 def suited_models(rows: Dataset, *, everything: bool, n_fits: int) -> ChosenModels:
     """The models that suit the task, and can be fitted that often in a reasonable time."""
-    kind, roles = rows.settled.kind, rows.roles.given()
+    task, roles = rows.settled, rows.roles.given()
+    kind, many = task.kind, task.many_zeros
     suited = entries_for_task(rows.settled, everything=True)
     unable = {
         role: names
         for role in roles
-        if (names := tuple(e.name for e in suited if not e.accepts(ARGUMENTS[role], kind)))
+        if (
+            names := tuple(
+                each.name
+                for each in suited
+                if not each.accepts(ARGUMENTS[role], kind, many_zeros=many)
+            )
+        )
     }
     able = [each for each in suited if not any(each.name in names for names in unable.values())]
     if unable and {each.name for each in able} <= {BASELINE}:

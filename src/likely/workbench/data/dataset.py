@@ -378,7 +378,7 @@ class Dataset:
         if seals:
             label = TABLE if self.label == UNNAMED else self.label
             rows = self.table if self.in_memory else iter(self.source)
-            refuse_sealed_rows(rows, seals, label=label, doing=doing)
+            refuse_sealed_rows(rows, seals, label=label, doing=doing, target=self.target)
 
     def log_prediction(self) -> tuple[str, ...]:
         """Notes for predictions of sealed rows, which the ledger of their seal records."""

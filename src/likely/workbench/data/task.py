@@ -6,6 +6,7 @@ whole numbers from 0 up            count
 such numbers with an exposure      count, also if they are few and repeated
 such numbers that are amounts      positive, if none is 0
 numbers above 0                    positive
+numbers from 0 up, some exactly 0  real, with zeros
 other numbers                      real
 
 Prices, populations and salaries are whole numbers, but amounts: they are large (2,000 and more),
@@ -14,7 +15,9 @@ or more than 500 values) or mostly round (multiples of 10).  Hospital days are n
 
 Whether whole numbers are counts, amounts or other numbers need not be known: as counts they are
 scored by the probability of each whole number, on which scale models of all three are compared
-(``Task.beside``, and ``Task.with_zeros`` for amounts of which some are 0).
+(``Task.beside``).  Amounts of which some are exactly 0 (``Task.zeros``, their share) have models of
+such amounts beside, and an exposure may multiply their means; fractions among them are scored by
+the probability of 0 and the density of the others.
 
 The rule uses only the target and the roles of other columns, and ``reason`` says what it found;
 ``kind`` overrides it.  Where the values could mean something else, ``doubt`` says so, and how to
@@ -36,7 +39,7 @@ from likely.errors import InvalidInput, UnknownName
 from likely.inputs.targets import alphabetical
 from likely.kinds import CLASS_KINDS, IN_WORDS, TARGET_KINDS, TargetKind
 from likely.metrics.baseline import LARGE
-from likely.output.formatting import all_listed
+from likely.output.formatting import all_listed, percent
 from likely.workbench.data.roles import Roles
 from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.models.registry import AMOUNTS, BASELINE, entries_of
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
 NO_ROLES = Roles()
 WITH_EXPOSURE: tuple[TargetKind, ...] = ("count", "positive")  # whose mean it multiplies
 PREFERRED: tuple[TargetKind, ...] = ("binary", "classes", "ordinal", "real", "count", "positive")
+MANY_ZEROS = 0.1  # share from which on zeros are worth a word, and a family that has them
 MANY, ROUND = 500, 10  # counts are fewer different ones, seldom all round; and below LARGE
 OVERDISPERSED = 10.0  # variance over mean: below it, large numbers may be counts
 
@@ -63,12 +67,27 @@ class Task:
     reason: str = ""  # why it is this kind; empty where the kind was given
     doubt: str = ""  # a sentence, where the values could mean something else
     beside: frozenset[TargetKind] = frozenset()  # other kinds whose models are tried too
-    with_zeros: bool = False  # whether it holds amounts of which some are 0
+    zeros: float = 0.0  # the share of exact zeros, of amounts
     text: str = ""  # "beside" where other columns hold text too, "alone" where all of them do
 
     @property
     def has_classes(self) -> bool:
         return self.kind in CLASS_KINDS
+
+    @property
+    def with_zeros(self) -> bool:
+        """Whether it holds amounts of which some are 0."""
+        return self.zeros > 0
+
+    @property
+    def many_zeros(self) -> bool:
+        """Whether a family of numbers would miss what most models of such amounts see."""
+        return self.zeros >= MANY_ZEROS
+
+    @property
+    def takes_exposure(self) -> bool:
+        """Whether an exposure can multiply its means."""
+        return self.kind in WITH_EXPOSURE or self.with_zeros
 
     def codes(self, table: "pa.Table") -> Codes:
         """The position of each row's label among the classes; −1 is missing or another label."""
@@ -115,6 +134,7 @@ class TargetValues(NamedTuple):
     whole: bool  # numbers, none with a fraction
     typed_whole: bool  # read as integers
     dispersion: float = 0.0  # variance over mean, of numbers above 0
+    zeros: float = 0.0  # the share of zeros, of numbers from 0 up
 
     @property
     def are_amounts(self) -> bool:
@@ -123,6 +143,11 @@ class TargetValues(NamedTuple):
         if self.values[-1] < LARGE or self.dispersion <= OVERDISPERSED:
             return False
         return n > MANY or 2 * n > self.n_rows or 2 * sum(v % ROUND == 0 for v in self.values) > n
+
+    @property
+    def zeros_of_amounts(self) -> float:
+        """The share of zeros, if the numbers are measured rather than counted."""
+        return self.zeros if not self.whole or self.are_amounts else 0.0
 
 
 def task_of(
@@ -270,6 +295,7 @@ def target_values(table: "pa.Table", target: str) -> TargetValues:
         whole=numeric and all(float(value).is_integer() for value in values),
         typed_whole=pa.types.is_integer(plain.type),
         dispersion=_dispersion(plain) if numeric else 0.0,
+        zeros=pc.mean(pc.equal(plain, 0)).as_py() if numeric and values[0] == 0 else 0.0,
     )
 
 
@@ -315,7 +341,7 @@ def _whole(seen: TargetValues) -> Task:
         doubt=f"Whole numbers from 0 up, counted or measured: models of {tried} are compared by "
         "the probability of each whole number; kind= (--kind) decides for one.",
         beside=AMOUNTS if above else frozenset(),
-        with_zeros=seen.are_amounts,
+        zeros=seen.zeros_of_amounts,
     )
 
 
@@ -347,8 +373,18 @@ def _amounts(seen: TargetValues) -> Task:
 def _measured(seen: TargetValues) -> Task:
     if seen.values[0] > 0:
         return Task("positive", seen.target, reason="the target holds numbers, all above 0")
-    sign = "negative ones among them" if seen.values[0] < 0 else "0 among them"
-    return Task("real", seen.target, reason=f"the target holds numbers, {sign}")
+    if seen.values[0] < 0:
+        reason = "the target holds numbers, negative ones among them"
+        return Task("real", seen.target, reason=reason)
+    share = percent(seen.zeros)
+    doubt = f"Numbers from 0 up, {share} of them exactly 0: models are compared by the probability "
+    return Task(
+        "real",
+        seen.target,
+        reason=f"the target holds numbers from 0 up, {share} of them exactly 0",
+        doubt=f"{doubt}of 0 and the density of the others." if seen.zeros >= MANY_ZEROS else "",
+        zeros=seen.zeros,
+    )
 
 
 def _classes(seen: TargetValues, reason: str, doubt: str = "") -> Task:
@@ -419,7 +455,7 @@ def _as_given(seen: TargetValues, kind: TargetKind) -> Task:
         refuse_target(seen.target, found, "Use the kind 'real'")
     if kind == "positive" and least <= 0:
         refuse_target(seen.target, f"holds {least:g}; numbers above 0 were", "Use the kind 'real'")
-    return Task(kind, seen.target)
+    return Task(kind, seen.target, zeros=seen.zeros_of_amounts if kind == "real" else 0.0)
 
 
 def _allowed(table: "pa.Table", usual: Task, kind: TargetKind) -> Task | None:

@@ -60,7 +60,9 @@ class TaskScorer(Scorer):
 
     def described(self) -> dict[str, Any]:
         task = self.task
-        known = {"kind": task.kind, "target": task.target, "order": task.order}
+        known: dict[str, Any] = {"kind": task.kind, "target": task.target, "order": task.order}
+        if task.with_zeros:
+            known["zeros"] = task.zeros
         moved = {} if self.seal is None else {"link": self.link}
         return {"name": self.name, "task": {**known, "classes": task.classes}, **moved}
 
@@ -201,7 +203,8 @@ def scorer_from(described: Mapping[str, Any], seal: SealFolder) -> TaskScorer | 
     if loss is None or known is None:
         return None
     order = None if known["order"] is None else tuple(known["order"])
-    task = Task(known["kind"], known["target"], tuple(known["classes"]), order)
+    classes, zeros = tuple(known["classes"]), known.get("zeros", 0.0)
+    task = Task(known["kind"], known["target"], classes, order, zeros=zeros)
     if "link" not in described:
         return TaskScorer(task, loss)
     return TaskScorer(task, loss, seal, described["link"])
@@ -227,4 +230,4 @@ def _prediction(predictions: Predictions, truth: Truth) -> Prediction:
     if "family" not in predictions:
         return found
     family = PredictiveFamily.from_json(json.loads(str(predictions["family"][0])))
-    return with_density(found, family, truth.y, truth.kind)
+    return with_density(found, family, truth.y, truth)

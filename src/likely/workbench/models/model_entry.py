@@ -99,6 +99,7 @@ class ModelEntry:
     example: Any = None  # an estimator that was given in place of a name
     for_numbers: str = ""  # its estimator for numbers, if it has one for classes and one for them
     by_kind: Mapping[TargetKind, Mapping[str, Any]] = field(default_factory=dict)  # more settings
+    by_zeros: Mapping[str, Any] = field(default_factory=dict)  # of other numbers with many zeros
     with_text: Mapping[str, Any] = field(default_factory=dict)  # more settings, by words of texts
     given: frozenset[str] = frozenset()  # settings of the user, which go before all others
     words: Mapping[str, Any] = field(default_factory=dict)  # how those of texts are counted
@@ -170,15 +171,17 @@ class ModelEntry:
         numbers = bool(self.for_numbers) and task.kind not in CLASS_KINDS
         words = self.with_text if task.text else {}
         words = {name: value for name, value in words.items() if name not in self.given}
+        zeros = self.by_zeros if task.kind == "real" and task.many_zeros else {}
         of_both = (NUMBER_KINDS if numbers else CLASS_KINDS) if self.for_numbers else self.suits
         return replace(
             self,
             estimator=self.for_numbers if numbers else self.estimator,
             targets=self.targets & of_both,
             also=self.also & of_both,
-            settings={**self.by_kind.get(task.kind, {}), **self.settings, **words},
+            settings={**self.by_kind.get(task.kind, {}), **zeros, **self.settings, **words},
             for_numbers="",
             by_kind={},
+            by_zeros={},
             with_text={},
         )
 
@@ -235,7 +238,9 @@ class ModelEntry:
             words={**self.words, **words},
         )
 
-    def accepts(self, argument: str, kind: TargetKind | None = None) -> bool:
+    def accepts(
+        self, argument: str, kind: TargetKind | None = None, *, many_zeros: bool = False
+    ) -> bool:
         """Whether its fit takes such an argument, and so do those of the models inside it.
 
         ``kind`` is that of the target; None asks of the estimator for classes.
@@ -245,7 +250,7 @@ class ModelEntry:
         if self.for_numbers and kind is not None and kind not in CLASS_KINDS:
             own = _class_named(self.for_numbers)
             if argument == "exposure" and kind == "real":  # it multiplies means above 0
-                return False
+                return many_zeros and bool(self.by_zeros)
         classes = [own, *(each.load() for each in inside)]
         return all(argument in signature(each.fit).parameters for each in classes)
 

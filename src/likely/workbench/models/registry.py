@@ -94,6 +94,7 @@ MODELS: dict[str, ModelEntry] = {
             space=additive_space,
             for_numbers="AdditiveModel",
             by_kind={"positive": {"response": "gamma"}, "count": COUNTS},
+            by_zeros={"response": "tweedie"},
         ),
         ModelEntry(
             "additive-log-normal",

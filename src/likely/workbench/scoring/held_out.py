@@ -23,7 +23,7 @@ from likely.data.source_blocks import chunks
 from likely.kinds import CLASS_KINDS, TargetKind
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.base import Metric
-from likely.metrics.baseline import BestConstant, class_log_shares
+from likely.metrics.baseline import LARGE, BestConstant, class_log_shares
 from likely.metrics.numbers import LogLikelihood
 from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import metrics_for
@@ -333,12 +333,26 @@ def _task(model: Any, data: "Dataset", kind: TargetKind) -> Task:
     """The task of a target that is read: its classes are all that occur."""
     target = str(data.target)
     if kind not in CLASS_KINDS:
-        return Task(kind, target)
+        return Task(kind, target, zeros=_zeros(data, target) if kind == "real" else 0.0)
     met = model.classes_.tolist()
     labels = set(met).union(*(_labels(batch, target) for batch in data.source.select([target])))
     in_order = sorted(labels) if met == sorted(met) else [*met, *sorted(labels - set(met))]
     task = Task(kind, target, tuple(in_order), tuple(in_order) if kind == "ordinal" else None)
     return _labelled(model, task)
+
+
+def _zeros(data: "Dataset", target: str) -> float:
+    """The share of exact zeros among amounts, as ``task_of`` has it of a table."""
+    n = n_zeros = 0
+    largest, whole = 0.0, True
+    for table in chunks(data.source.select([target]), CHUNK_ROWS):
+        y = Task("real", target).numbers(table)
+        y = y[~np.isnan(y)]
+        if y.size and y.min() < 0:
+            return 0.0
+        n, n_zeros = n + y.size, n_zeros + int((y == 0).sum())
+        largest, whole = y.max(initial=largest), whole and bool((y == np.rint(y)).all())
+    return n_zeros / n if n and not (whole and largest < LARGE) else 0.0
 
 
 def _labels(batch: Any, target: str) -> set[Any]:

@@ -77,7 +77,7 @@ def truth_of(task: Task, table: "pa.Table", weight: Array | None = None) -> Trut
             "0); a score needs the observed value. Leave such rows out."
         )
     y = task.codes(table) if task.has_classes else task.numbers(table)
-    return Truth(y, weight, task.classes, task.kind)
+    return Truth(y, weight, task.classes, task.kind, with_zeros=task.with_zeros)
 
 
 def predict_for(
@@ -91,7 +91,7 @@ def predict_for(
     family = None if task.has_classes else predictive_family(model)
     if family is None or task.target not in table.column_names:
         return found
-    return with_density(found, family, task.numbers(table), task.kind)
+    return with_density(found, family, task.numbers(table), task)
 
 
 def predict_features(
@@ -122,11 +122,12 @@ def predict_labels(
 
 
 def with_density(
-    prediction: Prediction, family: PredictiveFamily, y: Array, kind: TargetKind
+    prediction: Prediction, family: PredictiveFamily, y: Array, of: Task | Truth
 ) -> Prediction:
-    """The prediction of numbers with log p(y | x) of the true values."""
-    mean = prediction.means
-    return Prediction.of_numbers(mean, family.log_density(y, mean, counts=kind == "count"))
+    """The prediction of numbers with log p(y | x) of the true values, on the scale of a task."""
+    mean, counts = prediction.means, of.kind == "count"
+    density = family.log_density(y, mean, counts=counts, with_zeros=of.with_zeros)
+    return Prediction.of_numbers(mean, density)
 
 
 def features_of(model: Any, task: Task, table: "pa.Table") -> "pa.Table":

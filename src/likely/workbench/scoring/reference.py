@@ -238,9 +238,18 @@ def one_thread() -> Iterator[None]:
 def boosted_model(task: Task, seed: int) -> object:
     settings: dict[str, object] = {**SETTINGS, "random_state": seed}
     if not task.has_classes:
-        settings["loss"] = LOSSES[task.kind][0]
+        settings["loss"] = _loss_of(task)[0]
     path = f"{BOOSTED}{'Classifier' if task.has_classes else 'Regressor'}"
     return entry_of_path(path).build(task, settings)
+
+
+def _means_above_0(task: Task) -> bool:
+    return task.kind != "real" or task.with_zeros
+
+
+def _loss_of(task: Task) -> tuple[str, UnitDeviance]:
+    """The loss that fits y; amounts of which some are 0 have that of counts, with means above 0."""
+    return LOSSES["count" if task.with_zeros else task.kind]
 
 
 def learned_rows(seed: int, train: Codes) -> Codes:
@@ -260,18 +269,18 @@ def _scored(model: FittedModel, task: Task, fit: Fit) -> Prediction:
     half, density = np.arange(len(fit.truth.y)) % 2, np.empty(len(fit.truth.y))
     for side in (0, 1):
         here, other = np.flatnonzero(half == side), np.flatnonzero(half != side)
-        density[here] = _density(task.kind, fit.truth, found.means, other, here)
+        density[here] = _density(fit.truth, found.means, other, here)
     return Prediction.of_numbers(found.means, density)
 
 
-def _density(kind: TargetKind, truth: Truth, mean: Array, known: Array, new: Array) -> Array:
+def _density(truth: Truth, mean: Array, known: Array, new: Array) -> Array:
     """log p of new rows by the family that is likeliest on those that are known."""
     y, weight, best = truth.y, truth.weights, (-np.inf, np.full(len(new), -np.inf))
-    for response in usual_families(kind, y):
+    for response in usual_families(truth.kind, y, truth.with_zeros):
         family = PredictiveFamily.of(*family_around(response, y[known], mean[known], weight[known]))
         if family is not None:
             own, theirs = (
-                with_density(Prediction.of_numbers(mean[at]), family, y[at], kind).log_density
+                with_density(Prediction.of_numbers(mean[at]), family, y[at], truth).log_density
                 for at in (known, new)
             )
             assert own is not None
@@ -348,9 +357,9 @@ class _Shuffled:
             return float(np.average(prediction.losses(truth), weights=truth.weights))
         least = LEAST_MEAN * abs(float(truth.y.mean()))
         mean = prediction.means
-        if self.task.kind != "real":
+        if _means_above_0(self.task):
             mean = np.maximum(mean, least)
-        each = LOSSES[self.task.kind][1].of(truth.y, mean)
+        each = _loss_of(self.task)[1].of(truth.y, mean)
         return float(np.average(each, weights=truth.weights))
 
     def predictor(self, *shuffled: str) -> Array:
@@ -358,7 +367,7 @@ class _Shuffled:
         found = self._prediction(self.models[0], *shuffled)
         if self.task.has_classes:
             return found.log_p
-        return found.means if self.task.kind == "real" else np.log(found.means)
+        return np.log(found.means) if _means_above_0(self.task) else found.means
 
     def _prediction(self, model: FittedModel, *shuffled: str) -> Prediction:
         table = self.table
