@@ -48,6 +48,9 @@ from tests.fits import (
     rows,
 )
 
+# rows of another seed may lie outside those of the fit
+pytestmark = pytest.mark.filterwarnings("ignore::likely.errors.OutsideFit")
+
 every_fit = pytest.mark.parametrize("name", FITS)
 every_class = pytest.mark.parametrize("kind", public_estimators(), ids=lambda kind: kind.__name__)
 
