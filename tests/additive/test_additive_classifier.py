@@ -59,6 +59,20 @@ def test_ordered_classes_have_one_curve_for_each_column():
                     model.linear_predictor(x[:5]) - found.base[0], rtol=1e-9)  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("y", "options", "title"),
+    [
+        (["no", "yes"], {}, "P(y = 'yes'), logit link"),
+        (["a", "b", "c"], {}, "3 classes, softmax link"),
+        (["a", "b", "c"], {"order": ["a", "b", "c"]}, "3 ordered classes, logit link"),
+    ],
+)
+def test_the_title_names_the_classes_and_the_link(y, options, title):
+    x = np.random.default_rng(0).normal(size=(30, 1))
+    model = lk.AdditiveClassifier(**options).fit(x, np.resize(y, 30))
+    assert title in str(model.summary())
+
+
 def test_noise_is_left_to_the_class_shares():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(600, 6)), rng.integers(0, 3, 600)

@@ -93,8 +93,9 @@ def test_the_functions_do_not_depend_on_the_unit(unit):
     assert (found <= bound).all()
 
 
-def test_values_that_are_nearer_than_a_slope_can_tell_have_one_rank():
-    x = np.r_[0.0, 1e-310, 1e-300, np.arange(1.0, 21.0)]
+@pytest.mark.parametrize("low", [0.0, -20.0])
+def test_values_that_are_nearer_than_a_slope_can_tell_have_one_rank(low):
+    x = np.r_[0.0, 1e-310, 1e-300, np.arange(low, 21.0)]
     assert np.isfinite(columns(term(x), x)).all()
 
 
