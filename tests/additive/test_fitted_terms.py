@@ -110,6 +110,11 @@ def test_terms_that_no_fit_gives_are_refused(tmp_path, change, message):
         lk.load(forged(tmp_path, MODEL, header=change))
 
 
+def test_the_library_of_a_frame_is_known(tmp_path):
+    with pytest.raises(InvalidFile, match="has library_"):
+        lk.load(forged(tmp_path, MODEL, header=lambda head: head["fitted"].pop("library_")))
+
+
 def test_classes_are_those_of_the_linear_model(tmp_path):
     with pytest.raises(InvalidFile, match="classes_"):
         lk.load(forged(tmp_path, CLASSES, header=_other_classes))
@@ -117,6 +122,16 @@ def test_classes_are_those_of_the_linear_model(tmp_path):
 
 def _other_classes(header):
     header["fitted"]["classes_"] = {"text": [[3], ["p", "q", "r"]]}
+
+
+@pytest.mark.parametrize("model", [MODEL, CLASSES])
+def test_the_effect_of_a_term_is_its_contribution_to_rows_on_the_grid(model):
+    for name in ("a", "h", "g"):
+        found = model.effect(name)
+        rows = FRAME.iloc[np.zeros(len(found.effect), dtype=int)].assign(**{name: found.values[0]})
+        j = model.term_names_.index(name)
+        added = model.contributions(rows)[:, j]
+        assert_allclose(found.effect.reshape(added.shape), added, atol=1e-9)
 
 
 def test_a_long_circle_is_drawn_with_few_points():

@@ -67,6 +67,7 @@ TERMS = FITTED_COLUMNS | Saved(
         "deviance_explained_": float,
         "n_rows_": Numbers(float, "not negative", "finite"),
         "beside_": tuple[str, ...],
+        "library_": str | None,
     },
     {"moved_by_": tuple[str, ...]},
     rules=(
