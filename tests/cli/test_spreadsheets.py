@@ -81,3 +81,14 @@ def test_options_about_a_file_are_refused_for_a_seal(likely, shop):
 def test_an_unknown_column_of_an_option_is_refused_with_the_nearest_name(likely, shop):
     outcome = likely("look", shop, "--number", "prices")
     assert outcome.exit == 2 and "Did you mean 'price'" in plain(outcome.err)
+
+
+def test_look_goes_on_with_every_option_that_seal_needs(likely, shop, tmp_path):
+    lines = (tmp_path / shop).read_text().splitlines()
+    scores = [f"{k},5" if k % 9 else "secret" for k in range(len(lines))]
+    wide = [f"{line};{score}" for line, score in zip(lines[1:], scores[1:], strict=True)]
+    (tmp_path / "wide.csv").write_text("\n".join([f"{lines[0]};credit score", *wide]) + "\n")
+    said = plain(likely("look", "wide.csv", "--target", "sold").out)
+    assert said.endswith("--target sold --number stock=, --number 'credit score'")
+    given = ("--target", "sold", "--number", "stock=,", "--number", "credit score")
+    assert likely("seal", "wide.csv", *given).exit == 0

@@ -422,6 +422,8 @@ def test_a_run_reads_new_files_as_it_was_trained(tmp_path, monkeypatch):
     )
     with pytest.raises(InvalidInput, match=r"us\.csv, line 2: column 'price' holds '1234.5'"):
         lk.predict("runs/one", "us.csv")
+    with pytest.raises(InvalidInput, match=r"--number price=\. or --number price=, "):
+        lk.predict("runs/one", "us.csv")
     told = lk.predict("runs/one", "us.csv", number=["price=."]).to_frame()
     assert told.num_rows == 2
 

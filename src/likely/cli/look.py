@@ -82,9 +82,9 @@ def _next(data: str, opened: "Dataset", options: DataOptions, found: "Look") -> 
         return f"likely look {name} --target COL{options.words()}"
     if opened.sealed:
         return f"likely compare {name}{options.words()}"
-    from likely.workbench.data.unsettled import open_questions
+    from likely.workbench.data.unsettled import unsettled_columns
 
-    said = "".join(f" {each.option}" for each in open_questions(opened))
+    said = "".join(f" {each.option}" for each in unsettled_columns(opened))
     groups = [each.columns[0] for each in found.findings if each.code == TOGETHER]
     held = f" --group {shlex.quote(groups[0])}" if groups and opened.group is None else ""
     return f"likely seal {name} --target {shlex.quote(opened.target)}{options.words()}{held}{said}"

@@ -106,3 +106,13 @@ def test_what_was_read_is_recorded_and_read_again():
     record = settled(seen, AskedReadings()).to_json()
     assert (record["number"], record["date"]) == (["a=,"], ["c=day-first"])
     assert settled(seen, AskedReadings.of_record(record)).to_json()["number"] == ["a=,"]
+
+
+@pytest.mark.parametrize(
+    "word", ["k.A.", "k. A.", "Keine Angabe", "n. a.", "S/O", "s/d", "n.v.t.", "Sin datos", "N.D."]
+)
+def test_words_for_no_value_are_missing_beside_numbers_and_dates_and_no_numbers(word):
+    for values in (["1,5", "2,5"], ["18/05/2021", "19/05/2021"]):
+        found = of([*values, word])
+        assert found.fits == of(values).fits and found.words == {word: 1}
+    assert not of(["red", word]).fits

@@ -393,11 +393,12 @@ class UnreadValue(InvalidInput):
         if len(ways) > 1:
             kinds = {reading.kind for reading in readings}
             ways = [words for kind, words in KINDS.items() if kind in kinds]
+        decimals = " or ".join(f"--number {shlex.quote(f'{column}={mark}')}" for mark in MARKS)
         super().__init__(
             f"column {column!r} holds {shortened(value, LONGEST_WORD)!r}; "
             f"{all_listed(ways, 'or')} were expected. "
-            "Correct the cell, or say how the column is written: --number COL=. or --number COL=, "
-            "(number=), --date COL=%d/%m/%Y (date=)."
+            f"Correct the cell, or say how the column is written: {decimals} (number=), "
+            f"--date {shlex.quote(f'{column}=%d/%m/%Y')} (date=)."
         )
         self.column, self.value = column, value
 

@@ -19,8 +19,8 @@
 * Dates with points begin with the day, or with the year, and never with the month.
 * A two-digit year is the last part of a date; 69 to 99 are 1969 to 1999.  Dates in ISO form
   (2021-05-18) are text here, because all that reads text as dates reads them.
-* Signs for an empty cell (-, n.a., ?) and errors (#DIV/0!) are missing in a column that has a
-  reading, and a sentence says so.
+* Signs and words for an empty cell (-, ?, n.a., k.A., s/o) and errors (#DIV/0!) are missing in a
+  column that has a reading, and a sentence says so.
 * A reading that the user has declared also reads codes as numbers, and words without a digit as
   missing.
 
@@ -30,7 +30,7 @@ both.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache, reduce
@@ -46,8 +46,18 @@ if TYPE_CHECKING:
 
 ReadingKind = Literal["number", "percent", "date"]
 
+NOT_KNOWN = {  # said in words; also with a capital, and in capitals
+    *("k.a.", "k. a.", "keine angabe", "keine angaben", "n.v.", "n. v.", "nicht verfügbar"),
+    *("n.a.", "n. a.", "n/a.", "n.d.", "n. d.", "n/d", "s/o", "sans objet", "non disponible"),
+    *("non renseigné", "s/d", "s.d.", "s. d.", "sin datos", "sin dato", "no disponible"),
+    *("non disponibile", "n.v.t.", "n. v. t.", "n.b.", "n. b.", "niet beschikbaar"),
+    *("geen opgave", "not available", "not applicable", "no data"),
+}
+WAYS: tuple[Callable[[str], str], ...] = (str, str.capitalize, str.upper)
 NO_VALUE = frozenset(MISSING) | {  # in a column of numbers or dates
-    *("-", "--", "—", "–", "−", ".", "..", "...", "?", "n.a.", "N.A.", "n/a."),
+    *(way(word) for word in NOT_KNOWN for way in WAYS),
+    *("k.A.", "k. A.", "Keine Angabe", "Keine Angaben"),
+    *("-", "--", "—", "–", "−", ".", "..", "...", "?"),
     *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#N/A!", "#N/V"),
 }
 SPACES = "[\u00a0\u2000-\u200a\u202f\u3000\t]"  # that do not break, or are thin

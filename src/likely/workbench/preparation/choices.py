@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from likely._typing import Array
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, UnsettledColumn
 from likely.inputs.estimators import column_needs
 from likely.inputs.foreign_models import takes_missing, takes_sparse
 from likely.numerics.quantiles import QuantileSummary, middle_of
@@ -23,7 +23,7 @@ from likely.workbench.data.roles import (
     numbers_identify,
     text_identifies,
 )
-from likely.workbench.data.unsettled import refuse_numbers
+from likely.workbench.data.unsettled import unsettled_numbers
 from likely.workbench.preparation.cells import (
     Cells,
     days_of_text,
@@ -189,8 +189,8 @@ class _StepLearner(NamedTuple):
         if days is not None:
             return self._date(name, days, gaps)
         levels = levels_of(cells.factor)
-        if not cells.declared:
-            refuse_numbers(name, levels)
+        if not cells.declared and (open_ := unsettled_numbers(name, levels)) is not None:
+            raise UnsettledColumn(open_.sentence, open_.option)
         return self._category(cells, levels, gaps)
 
     def _date(self, name: str, days: Any, gaps: Array) -> Step:
