@@ -465,3 +465,39 @@ def test_arrow_tables_are_read_where_they_are_declared():
     table = pa.table({"n": ["1.234,5", "2"], "y": [1, 2]})
     data = lk.dataset(table, "y", number={"n": ","})
     assert data.table.column("n").to_pylist() == [1234.5, 2.0]
+
+
+BLANK = b"name;price;n\na;1,5;1\n;;\nb;2,5;2\n ; ;\n;;\nc;NA;3\nd;x;NA\n"
+
+
+def test_rows_of_delimiters_only_are_no_rows_and_are_counted_in_a_note():
+    source = read(BLANK)
+    assert values(source, "name") == ["a", "b", "c", "d"] and source.n_rows == 4
+    assert source.notes == ("Blank rows, which are left out: 3.",)
+    assert values(source.select(["n"]), "n") == [1, 2, 3, None]
+    assert values(read(b"x,y\nNA,NA\n1,2\n,\n"), "x") == [None, 1]  # words for missing are cells
+    with pytest.raises(InvalidFile, match=r"line 8: column 'price' holds 'x1'"):
+        read(BLANK.replace(b"x", b"x1"), number=["price"])
+    with pytest.raises(InvalidFile, match="no row"):
+        read(b"x,y\n,\n,\n")
+
+
+def test_blank_rows_of_a_file_of_many_chunks_are_left_out_wherever_they_are(tmp_path):
+    n, chosen = 200_000, np.random.default_rng(0)
+    rows = [f"{k},{k % 7},{'long word ' * 3}" for k in range(n)]
+    for k in sorted(chosen.choice(n, 50, replace=False))[::-1]:
+        rows.insert(k, ",,")
+    path = tmp_path / "many.csv"
+    path.write_text("k,m,word\n" + "\n".join(rows) + "\n,,\n")
+    source = lk.read(path)
+    assert source.n_rows == n and sum(1 for _ in source) > 2
+    assert source.to_frame().column("k").to_pylist() == list(range(n))
+
+
+@pytest.mark.parametrize("first", [b"sep=|\n", b'"sep=|"\r\n', b"\xef\xbb\xbfSEP=|\n"])
+def test_a_first_line_names_the_delimiter_and_lines_are_counted_with_it(first):
+    table = b"a, b;c|y\n1,5|2\n2,5|3\n"
+    source = read(first + table)
+    assert source.names == ("a, b;c", "y") and values(source, "a, b;c") == [1.5, 2.5]
+    with pytest.raises(InvalidFile, match="line 4: the row has 3 fields"):
+        read(first + table.replace(b"|3", b"|3|4"))

@@ -49,7 +49,7 @@ def test_a_streamed_file_keeps_a_zero_that_comes_late(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("word", ["", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "NaN", "<NA>"])
 def test_words_for_missing_are_missing_in_numbers_and_in_labels(tmp_path, word):
-    table = table_of(tmp_path / "gaps.csv", f"x,y\n1,yes\n{word},{word}\n3,no\n")
+    table = table_of(tmp_path / "gaps.csv", f"x,y,z\n1,yes,a\n{word},{word},b\n3,no,c\n")
     assert table["x"].to_pylist() == [1, None, 3]
     assert table["y"].to_pylist() == ["yes", None, "no"]
 

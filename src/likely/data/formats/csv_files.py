@@ -5,12 +5,16 @@ are as long as the header, they are read as they are written.
 """
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
+import numpy as np
+
+from likely._typing import Array
 from likely.data.formats.column_types import (
     FALSE,
     MISSING,
@@ -24,7 +28,8 @@ from likely.data.formats.column_types import (
 )
 from likely.data.formats.text_files import (
     LONGEST_LINE,
-    GuardedStream,
+    QuoteCount,
+    QuoteCountingStream,
     TextFile,
     refuse_many_columns,
 )
@@ -57,6 +62,7 @@ BLOCK_BYTES = 2 * 2**20  # of text in a chunk, at least; several are processed a
 BYTES_PER_COLUMN = 2 * 2**10  # in a chunk, so that many columns do not mean many short chunks
 LARGEST_BLOCK = 32 * 2**20
 DELIMITERS = (",", ";", "\t", "|")
+SAID = re.compile(r'(?i)"?sep=(.)"?')  # a first line that names the delimiter
 MOST_TITLES = 20  # rows above a header, or below a table
 NARROWEST = 3  # columns of a table that may have a title
 LONGEST_TAIL = 2**16  # bytes at the end, in which totals are looked for
@@ -85,12 +91,20 @@ class CsvSource(Source):
     nbytes: int
     quoted: bool = True  # quotes enclose fields, and are not part of the text
     as_written: bool = False  # text that usually means missing is kept, in columns of text
+    blank: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # rows left out
 
     def __iter__(self) -> "Iterator[pa.RecordBatch]":
         types = {name: arrow_type(self.types[name]) for name in self.names}
         names = list(self.types)
         dialect = Dialect(self.delimiter, self.quoted)
-        yield from _batches(self.file, dialect, types, names, as_written=self.as_written)
+        start = 0
+        for batch in _batches(self.file, dialect, types, names, as_written=self.as_written):
+            kept = np.ones(batch.num_rows, dtype=bool)
+            low, high = np.searchsorted(self.blank, [start, start + batch.num_rows])
+            kept[self.blank[low:high] - start] = False
+            start += batch.num_rows
+            if kept.any():
+                yield batch if high == low else batch.filter(kept)
 
     def select(self, names: Sequence[str]) -> "CsvSource":
         kinds = tuple(self.kinds[j] for j in column_indices(self.names, names))
@@ -115,15 +129,18 @@ def open_csv(
     file: TextFile, *, delimiter: str | None = None, asked: AskedReadings = NOTHING_ASKED
 ) -> Source:
     """The source of a file, after the pass that determines its types and readings."""
-    header = next(file.lines(), (1, ""))[1].rstrip("\r\n")
+    header, below = ([*(line.rstrip("\r\n") for _, line in islice(file.lines(), 2)), "", ""])[:2]
+    if said := SAID.fullmatch(header):
+        file, delimiter, header = replace(file, begin=2), said[1], below
     delimiter = delimiter or _delimiter_of_rows(file, [m for m in DELIMITERS if m in header])
     file, titles = _without_titles(file, delimiter)
     names = _header(file, delimiter)
     dialect = Dialect(delimiter, not (delimiter == "\t" and _has_plain_quotes(file, len(names))))
     file, totals = _without_totals(file, delimiter, len(names))
     asked = asked.on(names)
-    found, seen = _settle(file, dialect, names, asked)
-    if not found.n_rows:
+    found, seen, some_empty = _settle(file, dialect, names, asked)
+    blank = _blank_rows(file, dialect, names) if some_empty else np.zeros(0, dtype=np.int64)
+    if found.n_rows == len(blank):
         raise InvalidFile(
             file.label, "there is a header but no row; a table was expected. Check how it was made."
         )
@@ -133,13 +150,15 @@ def open_csv(
         found.types,
         tuple(names),
         found.kinds(),
-        found.n_rows,
+        found.n_rows - len(blank),
         file.nbytes,
         dialect.quoted,
+        blank=blank,
     )
+    blanks = [f"Blank rows, which are left out: {len(blank):,}."] if len(blank) else []
     try:
         readings = settled(seen, asked)
-        readings = replace(readings, remarks=(*titles, *totals, *readings.remarks))
+        readings = replace(readings, remarks=(*titles, *blanks, *totals, *readings.remarks))
     except UnreadValue as error:
         raise InvalidFile(file.label, str(error), line=_line_of(file, dialect, error)) from None
     if not readings:
@@ -244,10 +263,12 @@ def _header(file: TextFile, delimiter: str) -> list[str]:
     try:
         names = next(csv.reader((line for _, line in file.lines()), delimiter=delimiter), [])
     except csv.Error as error:
-        raise InvalidFile(file.label, _mistake(error), line=1) from None
+        raise InvalidFile(file.label, _mistake(error), line=file.begin) from None
     if not names:
         raise InvalidFile(
-            file.label, "the first line is blank; column names were expected. Add a header.", line=1
+            file.label,
+            "the first line is blank; column names were expected. Add a header.",
+            line=file.begin,
         )
     refuse_many_columns(file.label, len(names))
     seen: set[str] = set()
@@ -257,7 +278,7 @@ def _header(file: TextFile, delimiter: str) -> list[str]:
             raise InvalidFile(
                 file.label,
                 f"two columns are called {name!r}{spaces}; names must differ. Rename one of them.",
-                line=1,
+                line=file.begin,
             )
         seen.add(name.strip())
     return names
@@ -265,16 +286,18 @@ def _header(file: TextFile, delimiter: str) -> list[str]:
 
 def _settle(
     file: TextFile, dialect: Dialect, names: list[str], asked: AskedReadings
-) -> tuple[ColumnTypes, dict[str, SeenColumn]]:
-    """The types of all columns; and what the values of text, and of floats, may mean."""
+) -> tuple[ColumnTypes, dict[str, SeenColumn], bool]:
+    """The types of all columns; what text and floats may mean; and whether a row is empty."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     total = ColumnTypes(dict.fromkeys(names, "null"), 0)
     strings = dict.fromkeys(names, pa.string())
     declared = {*asked.number, *asked.date}
     seen: dict[str, ColumnEvidence] = {}
-    quotes = _QuoteCount()
+    quotes, some_empty = QuoteCount(), False
     for batch in _batches(file, dialect, strings, names, quotes):
+        some_empty = some_empty or len(_rows_of(batch, pc.is_null)) > 0
         before = list(total.types.values())
         types = types_of_strings(batch.columns, before)
         for j, (name, type_) in enumerate(zip(names, types, strict=True)):
@@ -294,7 +317,30 @@ def _settle(
     columns = {
         name: SeenColumn(evidence, total.types[name] == "text") for name, evidence in seen.items()
     }
-    return total, columns
+    return total, columns, some_empty and len(names) > 1
+
+
+def _rows_of(batch: "pa.RecordBatch", holds: Callable[[Any], Any]) -> Array:
+    """The rows of a batch of which that holds for every cell."""
+    rows = np.arange(batch.num_rows)
+    for column in batch.columns:
+        if rows.size:
+            some = column if rows.size == len(column) else column.take(rows)
+            rows = rows[holds(some).to_numpy(zero_copy_only=False)]
+    return rows
+
+
+def _blank_rows(file: TextFile, dialect: Dialect, names: list[str]) -> Array:
+    """Where the rows are that have delimiters only, which are no examples."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    strings, start, found = dict.fromkeys(names, pa.string()), 0, []
+    for batch in _batches(file, dialect, strings, names, as_written=True):
+        blank = _rows_of(batch, lambda cells: pc.equal(pc.utf8_trim_whitespace(cells), ""))
+        found.append(blank + start)
+        start += batch.num_rows
+    return np.concatenate(found)
 
 
 def _evidence_before(
@@ -315,46 +361,12 @@ def _with_block(
     return known + plain_evidence(cells) if COMMA in known.fits else known
 
 
-@final
-class _QuoteCount:
-    """The number of quotes that a pass has read."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-
-@final
-class _QuoteCountingStream:
-    """A stream that counts the quotes in it."""
-
-    def __init__(self, stream: GuardedStream, quotes: _QuoteCount) -> None:
-        self._stream, self._quotes = stream, quotes
-        self.closed = False
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._stream.read(size)
-        self._quotes.count += data.count(b'"')
-        return data
-
-    def close(self) -> None:
-        self.closed = True
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return False
-
-    def writable(self) -> bool:
-        return False
-
-
 def _batches(
     file: TextFile,
     dialect: Dialect,
     types: dict[str, Any],
     names: list[str],
-    quotes: _QuoteCount | None = None,
+    quotes: QuoteCount | None = None,
     *,
     as_written: bool = False,
 ) -> "Iterator[pa.RecordBatch]":
@@ -376,7 +388,7 @@ def _batches(
         strings_can_be_null=not as_written,
     )
     with file.open() as stream, file.named_errors():
-        counted = _QuoteCountingStream(stream, quotes or _QuoteCount())
+        counted = QuoteCountingStream(stream, quotes or QuoteCount())
         try:
             with arrow_csv.open_csv(counted, read, parse, convert) as reader:
                 yield from reader
@@ -424,12 +436,12 @@ def _records(file: TextFile, dialect: Dialect, *, strict: bool) -> Iterator[tupl
         quoting=csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE,
         strict=strict,
     )
-    start, usual = 1, csv.field_size_limit(LONGEST_FIELD)
+    start, usual = file.begin, csv.field_size_limit(LONGEST_FIELD)
     try:
         for record in reader:
             if record:
                 yield start, record
-            start = reader.line_num + 1
+            start = reader.line_num + file.begin
     except csv.Error as error:
         raise InvalidFile(file.label, _mistake(error), line=start) from None
     finally:

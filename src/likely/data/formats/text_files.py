@@ -151,6 +151,40 @@ class GuardedStream:
         self._stream.close()
 
 
+@final
+class QuoteCount:
+    """The number of quotes that a pass has read."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+@final
+class QuoteCountingStream:
+    """A stream that counts the quotes in it."""
+
+    def __init__(self, stream: GuardedStream, quotes: QuoteCount) -> None:
+        self._stream, self._quotes = stream, quotes
+        self.closed = False
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size)
+        self._quotes.count += data.count(b'"')
+        return data
+
+    def close(self) -> None:
+        self.closed = True
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return False
+
+
 def refuse_many_columns(label: str, n_columns: int) -> None:
     """Refuse a table whose columns alone would fill the memory."""
     if n_columns > MOST_COLUMNS:
