@@ -296,3 +296,13 @@ def test_an_exposure_that_the_seal_does_not_have_is_named(likely, tmp_path):
     outcome = likely("final", "@last")
     assert outcome.exit == 2
     assert "needs the column 'years' as well" in " ".join(outcome.err.split())
+
+
+def test_metrics_of_one_class_name_it_in_train_tune_and_final(likely, tmp_path):
+    rows = [f"{(k * 37) % 100},{'ja' if (k * 37) % 100 > 60 else 'nein'}" for k in range(200)]
+    (tmp_path / "late.csv").write_text("\n".join(["x,late", *rows]) + "\n")
+    assert likely("seal", "late.csv", "--target", "late").exit == 0
+    trained = likely("train", "late.seal", "logistic").out
+    tuned = likely("tune", "late.seal", "logistic", "--trials", "2").out
+    assert "average precision (nein) " in trained and "average precision (nein) " in tuned
+    assert "F₁ (nein) " in likely("final", "@last").out

@@ -10,7 +10,6 @@ from likely.cli.answer import Answer
 from likely.cli.terminal import GlobalOptions, global_options
 
 if TYPE_CHECKING:
-    from likely.sealing.final_score import FinalScore
     from likely.tasks.final_run import Evaluated, WrittenFeatures
 
 MOST_SHOWN = 6  # metrics in addition to the main one
@@ -87,7 +86,7 @@ def final(
 
 def _of_run(found: "Evaluated", run: str) -> Answer:
     return Answer(
-        text=f"{_text(found.score)}\n\nModel: {found.model} from {found.run}.",
+        text=f"{_text(found)}\n\nModel: {found.model} from {found.run}.",
         result={**found.to_json(), "run": str(found.run), "seal": str(found.seal)},
         findings=found.notes,
         files=found.files,
@@ -97,7 +96,7 @@ def _of_run(found: "Evaluated", run: str) -> Answer:
 
 def _of_predictions(found: "Evaluated", predictions: str) -> Answer:
     return Answer(
-        text=f"{_text(found.score)}\n\nPredictions: {predictions}.",
+        text=f"{_text(found)}\n\nPredictions: {predictions}.",
         result={**found.to_json(), "predictions": predictions, "seal": str(found.seal)},
         findings=found.notes,
         next=f"likely ledger show {shlex.quote(str(found.seal))}",
@@ -117,19 +116,20 @@ def _written(found: "WrittenFeatures", output: str) -> Answer:
     )
 
 
-def _text(score: "FinalScore") -> str:
+def _text(found: "Evaluated") -> str:
     from likely.cli.terminal import heading, table, wrapped
     from likely.metrics.score import gain_title, title_of
     from likely.output.formatting import estimate_cells, percent_level
 
+    score = found.score
     text = heading(wrapped(score.sentence))
     rows = []
     if score.gain is not None:
         rows.append([gain_title(score.measures), *estimate_cells(*score.gain[:3]), ""])
     rows += [
-        [title_of(name), *estimate_cells(*found)]
-        for name, found in score.measures.items()
-        if title_of(name) != score.title and isfinite(found.value)
+        [title_of(name, found.classes), *estimate_cells(*measure)]
+        for name, measure in score.measures.items()
+        if title_of(name) != score.title and isfinite(measure.value)
     ][:MOST_SHOWN]
     if not rows:
         return text

@@ -62,6 +62,7 @@ SHOWN = (
 )
 MOST_SHOWN = 6  # JSON has all
 IN_NATS = {"log-loss", "log-likelihood"}  # metrics that only a model with such a gain has
+OF_SECOND_CLASS = {"f1", "average-precision", "average-precision-approximate"}  # of two
 LEVEL = 0.95  # of intervals
 
 
@@ -101,9 +102,11 @@ class Score:
         """The names of the metrics that are shown, the usual ones first; JSON has all."""
         return sorted(self.estimates, key=lambda name: name not in SHOWN)[:MOST_SHOWN]
 
-    def table(self) -> tuple[list[str], list[list[str]]]:
+    def table(self, classes: Sequence[Any] | None = None) -> tuple[list[str], list[list[str]]]:
         """A head, and a row for each metric that is shown and for the gain over the baseline."""
-        rows = [[title_of(name), *estimate_cells(*self.estimates[name])] for name in self.shown]
+        rows = [
+            [title_of(name, classes), *estimate_cells(*self.estimates[name])] for name in self.shown
+        ]
         rows.append([gain_title(self.estimates), *estimate_cells(*self.gain[:3]), ""])
         first = "on held-out rows" if self.folds is None else "by cross-validation"
         return [first, "", "95 % interval", "baseline"], rows
@@ -290,9 +293,11 @@ def mean_score(scores: Sequence[Score]) -> Score:
     )
 
 
-def title_of(metric: str) -> str:
-    """The title of a metric in text; for a function, its name."""
+def title_of(metric: str, classes: Sequence[Any] | None = None) -> str:
+    """The title of a metric in text, with the class that it is about; for a function, its name."""
     known = METRICS.get(metric)
+    if known is not None and metric in OF_SECOND_CLASS and classes is not None:
+        return f"{known.title} ({classes[1]})"
     return metric.rpartition(".")[2].replace("_", " ") if known is None else known.title
 
 

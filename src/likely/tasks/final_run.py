@@ -37,6 +37,7 @@ class Evaluated(NamedTuple):
     run: Path | None = None  # None for predictions of another tool
     model: str | None = None
     files: tuple[Path, ...] = ()
+    classes: tuple[Any, ...] | None = None  # of the model of a RUN
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -93,6 +94,7 @@ def final(run: str | Path, *, again: str | None = None, escrow: str | None = Non
         opened.path,
         opened.facts.get("model"),
         (written,),
+        None if (classes := opened.facts.get("classes")) is None else tuple(classes),
     )
 
 

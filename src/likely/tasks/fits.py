@@ -109,7 +109,7 @@ def fit_prepared(data: "Dataset", request: TrainRequest) -> TrainedModel:
     findings += score_findings(found.score, len(places))
     losses = _progressive_losses(found, rows, seed)
     facts["progressive"] = [each._asdict() for each in losses]
-    parts = opening(facts), *progressive_table(losses), *score_text(found.score)
+    parts = opening(facts), *progressive_table(losses), *score_text(found.score, facts)
     return TrainedModel(
         found.model,
         facts,
@@ -297,7 +297,7 @@ def fit_direct(data: "Dataset", request: TrainRequest) -> TrainedModel:
     findings += score_findings(score, n_rows)
     first = f"{opening(facts)} Columns are read as: {read}." if read.kinds else opening(facts)
     kept = None if task is None else _kept_rows(part, needed, seed)
-    parts = first, *score_text(score)
+    parts = first, *score_text(score, facts)
     return TrainedModel(model, facts, parts, findings, data, given, kept, score)
 
 
@@ -467,7 +467,7 @@ def fit_text_stream(data: "Dataset", request: TrainRequest) -> TrainedModel:
         "scores": None if found.score is None else found.score.to_json(),
     }
     note = _about_order(found) if found.is_sorted else ""
-    parts = opening(facts), *progressive_table(found.losses, note), *score_text(found.score)
+    parts = opening(facts), *progressive_table(found.losses, note), *score_text(found.score, facts)
     findings = _about_stream(data, found)
     findings += (note,) if note else score_findings(found.score, found.n_rows)
     parameters = {**plain_parameters(model), **with_prefix(words)}

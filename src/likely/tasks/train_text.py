@@ -43,11 +43,11 @@ def opening(facts: dict[str, Any]) -> str:
     return f"{facts['model']} on {facts['data']}: {text}."
 
 
-def score_text(score: "Score | None") -> list[Part]:
-    """The table and a paragraph."""
+def score_text(score: "Score | None", facts: dict[str, Any]) -> list[Part]:
+    """The table, which names the second of two classes where it is about one; and a paragraph."""
     if score is None:
         return ["The model was fitted to all rows."]
-    return [ShownTable(*score.table()), " ".join([*_how(score), *score.remarks()])]
+    return [ShownTable(*score.table(facts["classes"])), " ".join([*_how(score), *score.remarks()])]
 
 
 def progressive_table(losses: "Sequence[ProgressiveLoss]", note: str = "") -> tuple[Part, ...]:

@@ -155,7 +155,7 @@ def _trained(request: TuneRequest, study: "Study") -> TrainedModel:
         "scores": scores,
         "study": study_facts(study),
     }
-    parts = opening(facts), *study_parts(study), score_text(found.score)[0]
+    parts = opening(facts), *study_parts(study), score_text(found.score, facts)[0]
     settings_used = plain_parameters(best) | study.best_parameters_
     return TrainedModel(found.model, facts, parts, findings, rows, settings_used, found.validation)
 
