@@ -165,3 +165,14 @@ def test_probabilities_stand_below_the_total_of_a_row(likely):
     assert max(chances, key=chances.get) == said["prediction"]
     shown = likely("explain", "@last", "iris", "--row", "60").out
     assert f"probability: {said['prediction']} {max(chances.values()):.3f}" in shown
+
+
+def test_dates_without_a_time_are_shown_as_days_and_others_whole(likely, tmp_path):
+    days = [f"2021-{1 + k // 28:02}-{1 + k % 28:02}" for k in range(84)]
+    rows = [f"{day},{day} {k % 2 + 9:02}:30,{k % 3},{k % 2}" for k, day in enumerate(days)]
+    (tmp_path / "late.csv").write_text("\n".join(["day,minute,x,y", *rows]) + "\n")
+    read = ("--date", "day", "--date", "minute")
+    assert likely("train", "late.csv", "logistic", "--target", "y", *read).exit == 0
+    said = likely("explain", "@last", "late.csv", "--row", "3").out
+    assert "day = 2021-01-04 " in said and "2021-01-04 00:00" not in said
+    assert "minute = 2021-01-04 10:30:00" in said

@@ -133,3 +133,27 @@ def test_a_model_without_errors_has_the_interval_of_its_density_and_says_so(like
     low, high = columns(records(said), "low", "high").T
     assert (low < high).all()
     assert "treated as known" in " ".join(said.err.split())
+
+
+def test_a_workbook_is_no_output_and_what_opens_in_one_is_named(likely, tmp_path):
+    rows = [f"{k % 9},{1 + k % 3},{k % 5}" for k in range(120)]
+    (tmp_path / "noise.csv").write_text("\n".join(["x,years,claims", *rows]) + "\n")
+    roles = ("--target", "claims", "--exposure", "years")
+    assert likely("train", "noise.csv", "glm-poisson", *roles).exit == 0
+    refused = likely("predict", "@last", "noise.csv", "-o", "out.xlsx")
+    assert refused.exit != 0 and "A spreadsheet opens .csv." in " ".join(refused.err.split())
+    (tmp_path / "new.csv").write_text("x\n1\n")
+    refused = " ".join(likely("predict", "@last", "new.csv").err.split())
+    assert "Add it; a column of 1s gives the prediction per unit of exposure." in refused
+
+
+def test_look_after_a_comparison_that_found_nothing_keeps_the_exposure(likely, tmp_path):
+    rng = np.random.default_rng(2)
+    names = [*(f"x{j}" for j in range(12)), "years", "claims"]
+    rows = [[*rng.normal(size=12).round(3), 1, rng.poisson(1.0)] for _ in range(50)]
+    lines = [",".join(map(str, row)) for row in (names, *rows)]
+    (tmp_path / "noise.csv").write_text("\n".join(lines) + "\n")
+    roles = ("--target", "claims", "--exposure", "years")
+    found = likely("compare", "noise.csv", *roles, "--folds", "3", "--json").json
+    assert found["result"]["best"] == "constant"
+    assert found["next"] == "likely look noise.csv --target claims --exposure years"

@@ -72,7 +72,7 @@ def compare(
             metric=metric,
             seconds=seconds,
         )
-    _refuse_failure(found, data)
+    _refuse_failure(found, data, options)
     return _answer(found, data, options, assignments)
 
 
@@ -129,7 +129,7 @@ def refuse_unknown_metric(name: str | None, verb: str = "compare") -> None:
         raise Refusal(str(error), Exit.USAGE, f"likely {verb} --help") from None
 
 
-def _refuse_failure(found: "Comparison", name: str) -> None:
+def _refuse_failure(found: "Comparison", name: str, options: DataOptions) -> None:
     """Refuse a comparison in which only the baseline could be scored."""
     if found.all_failed:
         first = found.failed[0]
@@ -138,7 +138,8 @@ def _refuse_failure(found: "Comparison", name: str) -> None:
             "No model could be scored; at least one was expected in addition to the baseline. "
             f"{first.name} {word} {first.problem}",
             Exit.DATA,
-            f"likely look {shlex.quote(name)} --target {shlex.quote(found.task.target)}",
+            f"likely look {shlex.quote(name)} --target {shlex.quote(found.task.target)}"
+            f"{options.words()}",
         )
 
 
@@ -167,7 +168,7 @@ def _next(
     words = shlex.quote("FILE" if data == "-" else data)
     about = "" if found.rows.sealed else f" --target {shlex.quote(found.task.target)}"
     if found.best.name == BASELINE:
-        return f"likely look {words}{about}{options.words('kind', 'order', 'drop', 'category')}"
+        return f"likely look {words}{about}{options.words()}"
     own = found.best.name in MODELS
     verb = "tune" if own else "train"  # a model of another library has no default search space
     first = "" if own or has_skops() else f"{INSTALL} && "  # by which it is saved

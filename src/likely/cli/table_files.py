@@ -32,8 +32,7 @@ def write_table(
     path = Path(output)
     if not path.name.lower().endswith(SUFFIXES):
         raise Refusal(
-            f"{output!r} has the suffix {path.suffix!r}; expected one of {', '.join(SUFFIXES)}. "
-            "Choose another name.",
+            table_files.about_suffix(path),
             Exit.USAGE,
             f"likely {verb} --help",
         )

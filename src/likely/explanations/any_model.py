@@ -7,6 +7,7 @@ Models of other libraries, and pipelines, are explained by ``likely.explanations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from inspect import signature
 from typing import Any
@@ -33,6 +34,7 @@ from likely.inputs.tables import as_frame, is_frame, n_rows_of, refuse_file
 from likely.names import has_method
 from likely.output.formatting import cell
 
+MIDNIGHT = " 00:00:00"
 MOST_CELLS = 100_000  # that are kept as words
 ESTIMATED = (
     f"Contributions are estimates, by replacing cells with those of background rows in {N_ORDERS} "
@@ -135,13 +137,21 @@ def _cells_by_column(X: Any, names: tuple[str, ...]) -> list[list[str]] | None:
         parts = [columns_of_term(name, named) for name in names]
         if not all(parts):
             return None
-        words = {n: [*map(cell, named[n].to_list())] for pair in parts for n in pair}
+        words = {n: _in_words(named[n].to_list()) for pair in parts for n in pair}
         found = (zip(*(words[name] for name in pair), strict=True) for pair in parts)
         return [[JOINED.join(each) for each in column] for column in found]
     values = np.asarray(X, dtype=object) if isinstance(X, np.ndarray | list | tuple) else None
     if values is None or values.ndim != 2 or values.shape[1] != len(names):
         return None
-    return [[cell(value) for value in column] for column in values.T.tolist()]
+    return [_in_words(column) for column in values.T.tolist()]
+
+
+def _in_words(values: list[Any]) -> list[str]:
+    """The cells of a column; where the time of every date is midnight, the date alone."""
+    found = [cell(value) for value in values]
+    dated = [text for value, text in zip(values, found, strict=True) if isinstance(value, datetime)]
+    days = all(text.endswith(MIDNIGHT) for text in dated if text[0].isdigit())  # no date is NaT
+    return [text.removesuffix(MIDNIGHT) for text in found] if dated and days else found
 
 
 def predicted_score(

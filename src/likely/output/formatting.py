@@ -219,6 +219,11 @@ def listed(names: Sequence[Any], most: int = 12) -> str:
     return ", ".join(map(str, names[:most])) + more
 
 
+def column_named(name: str) -> str:
+    """``column 'age'``, in a sentence; an index may have no name."""
+    return f"column {name!r}" if name else "column without a name"
+
+
 def all_listed(names: Sequence[Any], last: str = "and") -> str:
     """Every name, with a word before the last: ``a, b and c``."""
     words = [str(name) for name in names]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from likely.errors import InvalidInput
 from likely.kinds import TargetKind, kinds_in_order
-from likely.output.formatting import count, listed
+from likely.output.formatting import column_named, count, listed
 from likely.tasks.request import DataOptions, Exit, Refusal
 from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.models.registry import MODELS, trainable
@@ -383,7 +383,8 @@ def refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name:
             Exit.DATA,
             "likely train --help",
         )
-    wanted = [*needed_columns(run.model), *roles_in_run(run.facts).at_prediction()]
+    roles = roles_in_run(run.facts)
+    wanted = [*needed_columns(run.model), *roles.at_prediction()]
     here, read = set(names), set(wanted)
     missing = [str(column) for column in wanted if column not in here]
     if not missing:
@@ -391,9 +392,11 @@ def refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name:
     extra = [column for column in names if column not in read]
     close = get_close_matches(missing[0], extra, n=1, cutoff=0.4)
     hint = f" Was it renamed to {close[0]!r}? Rename it back." if close else " Add it."
+    if missing[0] == roles.exposure and not close:
+        hint = " Add it; a column of 1s gives the prediction per unit of exposure."
     others = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
     raise Refusal(
-        f"{label} has no column {missing[0]!r}{others}, which the model was trained on; its "
+        f"{label} has no {column_named(missing[0])}{others}, which the model was trained on; its "
         f"columns are {listed(names)}.{hint}",
         Exit.DATA,
         f"likely explain {shlex.quote(name)}",

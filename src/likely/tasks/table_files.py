@@ -13,6 +13,7 @@ from likely.storage.files import file_made_whole
 
 Chunk = dict[str, Any]  # columns of equal length: lists, or Arrow arrays
 TEXTS = (".csv", ".tsv", ".jsonl")
+WORKBOOKS = (".xlsx", ".xls", ".ods")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet runs
 SUFFIXES = (*TEXTS, *(f"{suffix}.gz" for suffix in TEXTS), ".parquet")
 
@@ -27,10 +28,7 @@ def write_table(
     """
     suffix = next((each for each in SUFFIXES if path.name.lower().endswith(each)), None)
     if suffix is None:
-        raise InvalidInput(
-            f"{str(path)!r} has the suffix {path.suffix!r}; expected one of {', '.join(SUFFIXES)}. "
-            "Choose another name."
-        )
+        raise InvalidInput(about_suffix(path))
     with file_made_whole(path) as file:
         if suffix == ".parquet":
             return _write_parquet(file, names, chunks)
@@ -38,6 +36,15 @@ def write_table(
             return _write_text(file, suffix, names, chunks, safe)
         with GzipFile("", "wb", fileobj=file, mtime=0) as compressed:  # equal tables, equal bytes
             return _write_text(compressed, suffix, names, chunks, safe)
+
+
+def about_suffix(path: Path) -> str:
+    """Why no table is written to a file of that name."""
+    opened = " A spreadsheet opens .csv." if path.suffix.lower() in WORKBOOKS else ""
+    return (
+        f"{str(path)!r} has the suffix {path.suffix!r}; expected one of {', '.join(SUFFIXES)}. "
+        f"Choose another name.{opened}"
+    )
 
 
 def _write_text(

@@ -10,7 +10,7 @@ from likely.explanations.importance import Importance
 from likely.reports.section import Gallery, LeftOut, Section, TableBlock, Text
 from likely.reports.sections.model import importance
 from likely.runs.folder import RunFacts
-from likely.workbench.scoring.column_effects import ColumnEffects
+from likely.workbench.scoring.column_effects import ColumnEffects, why_no_effects
 
 
 @pytest.fixture
@@ -60,10 +60,24 @@ def test_rows_that_were_given_are_not_called_held_out(facts):
 
 def test_it_is_left_out_where_nothing_was_measured(facts):
     assert importance(replace(facts, effects=None)) is None
-    kept = replace(facts, effects=None, validation=object())
-    assert isinstance(importance(kept), LeftOut)
+    kept = replace(facts, effects=None, validation=object(), run={"data": {"rows": 12}})
+    left = importance(kept)
+    assert isinstance(left, LeftOut) and left.why.endswith("because there are fewer than 40 rows")
 
 
 def test_what_was_measured_is_read_again(facts):
     again = ColumnEffects.from_json(facts.effects.to_json())
     assert again.to_json() == facts.effects.to_json()
+
+
+@pytest.mark.parametrize(
+    ("about", "why"),
+    [
+        ((39, 2, []), "there are fewer than 40 rows"),
+        ((40, 301, []), "there are more than 300 columns"),
+        ((39, 301, ["years"]), "predictions also need the offset or exposure 'years'"),
+        ((40, 300, []), ""),
+    ],
+)
+def test_effects_that_are_not_measured_have_one_reason(about, why):
+    assert why_no_effects(*about) == why

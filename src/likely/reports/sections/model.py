@@ -40,6 +40,8 @@ from likely.reports.section import (
     Text,
 )
 from likely.runs.folder import RunFacts
+from likely.workbench.data.roles import roles_in_run
+from likely.workbench.scoring.column_effects import why_no_effects
 
 TITLE = "Model"
 MOST_ROWS = 30  # of a table
@@ -219,8 +221,9 @@ def importance(facts: RunFacts) -> Section | LeftOut | None:
     if found is None:
         if facts.validation is None:
             return None
-        why = "it was not measured: too few rows, more than 300 columns, or an offset or exposure"
-        return LeftOut(IMPORTANCE, why)
+        n_rows = facts.run["data"]["rows"]
+        why = why_no_effects(n_rows, len(columns), roles_in_run(facts.run).at_prediction())
+        return LeftOut(IMPORTANCE, f"it was not measured{why and f', because {why}'}")
     about = found.importance
     rows = "held-out" if found.held_out else "given"
     text = (

@@ -6,6 +6,7 @@ shuffles.
 """
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -65,9 +66,8 @@ def held_out_effects(model: Any, rows: Dataset, *, seed: int = 0) -> ColumnEffec
     None where that would say little or take long: few rows, very many columns, a density, or
     predictions that need an offset or exposure.
     """
-    if rows.task is None or rows.roles.at_prediction():
-        return None
-    if rows.table.num_rows < FEWEST_ROWS or len(rows.features.column_names) > MOST_COLUMNS:
+    n_rows, n_columns = rows.table.num_rows, len(rows.features.column_names)
+    if rows.task is None or why_no_effects(n_rows, n_columns, rows.roles.at_prediction()):
         return None
     *_, fold = rows.folds(FOLDS, seed=seed)  # in the order of time, the last
     train, held = rows.take(fold.train), rows.take(fold.test)
@@ -75,6 +75,15 @@ def held_out_effects(model: Any, rows: Dataset, *, seed: int = 0) -> ColumnEffec
         warnings.simplefilter("ignore")  # the fit to all rows has shown them
         fitted = train.fit(clone(model))
         return effects_on(fitted, held.features, _targets(held), held_out=True)
+
+
+def why_no_effects(n_rows: int, n_columns: int, moving: Sequence[str]) -> str:
+    """Why the effects of columns are not measured; empty where they are."""
+    if moving:
+        return f"predictions also need the offset or exposure {moving[0]!r}"
+    if n_rows < FEWEST_ROWS:
+        return f"there are fewer than {FEWEST_ROWS} rows"
+    return f"there are more than {MOST_COLUMNS} columns" if n_columns > MOST_COLUMNS else ""
 
 
 def held_out_effects_or_note(model: Any, rows: Dataset, *, seed: int = 0) -> ColumnEffects | None:
