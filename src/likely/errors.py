@@ -200,13 +200,13 @@ class MissingCells(InvalidInput):
 
 
 class InvalidFile(InvalidInput):
-    """A file that cannot be read as what it claims to be."""
+    """A file that cannot be read as what it claims to be; perhaps an option helps."""
 
-    def __init__(self, path: object, problem: str, *, line: int | None = None) -> None:
-        where = f"{path}, line {line}" if line is not None else f"{path}"
-        super().__init__(f"{where}: {problem}")
-        self.path = str(path)
-        self.line = line
+    def __init__(
+        self, path: object, problem: str, *, line: int | None = None, option: str = ""
+    ) -> None:
+        super().__init__(f"{path}{'' if line is None else f', line {line}'}: {problem}")
+        self.path, self.line, self.option = str(path), line, option
 
 
 class UnsettledColumn(InvalidInput):

@@ -151,3 +151,36 @@ def test_a_look_from_the_command_line_is_quick(tmp_path):
         python("from likely.cli.main import main; main()", *words, PYTHONPATH=SOURCE)
 
     assert costs_at_most(ALLOWED_IMPORTS, import_libraries, look)
+
+
+def test_whole_numbers_with_an_exposure_are_counts_and_no_classes(likely, tmp_path):
+    rows = [f"{k % 7},{1 + k % 3},{(k % 50 == 0) * 4 + (k % 9 == 0)}" for k in range(200)]
+    (tmp_path / "claims.csv").write_text("\n".join(["x,years,claims", *rows]) + "\n")
+    roles = ("--target", "claims", "--exposure", "years")
+    found = likely("look", "claims.csv", *roles, "--json").json["result"]
+    codes = [each["code"] for each in found["findings"]]
+    assert found["kind"] == "count" and found["classes"] is None and found["balance"] == []
+    assert "LK303" not in codes and "LK304" not in codes
+    alone = likely("look", "claims.csv", "--target", "claims", "--drop", "years", "--json").json
+    assert alone["result"]["classes"] == 4
+    sealed = likely("seal", "claims.csv", "--target", "claims", "--drop", "years").out
+    assert "4 different whole numbers: taken as classes; use kind='count'" in " ".join(
+        sealed.split()
+    )
+    counted = likely("seal", "claims.csv", *roles, "--kind", "count", "-o", "counted").out
+    assert "taken as" not in counted
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "says"),
+    [("exposure", "0", "must be finite and above 0"), ("weight", "-1", "weights are finite and 0")],
+)
+def test_an_exposure_or_weight_that_train_refuses_is_found(likely, tmp_path, column, cell, says):
+    rows = [f"{k % 7},{cell if k == 30 else 2},{k % 5}" for k in range(60)]
+    (tmp_path / "claims.csv").write_text("\n".join(["x,it,claims", *rows]) + "\n")
+    given = ("--target", "claims", f"--{column}", "it")
+    found = likely("look", "claims.csv", *given, "--json").json["result"]["findings"]
+    (stop,) = (each for each in found if each["code"] == "LK207")
+    assert stop["columns"] == ["it"] and stop["severity"] == "stop" and says in stop["sentence"]
+    assert says in " ".join(likely("train", "claims.csv", "glm-poisson", *given).err.split())
+    assert "LK207 stop" not in likely("look", "claims.csv", *given, "--mute", "LK207").out

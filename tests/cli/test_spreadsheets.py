@@ -92,3 +92,31 @@ def test_look_goes_on_with_every_option_that_seal_needs(likely, shop, tmp_path):
     assert said.endswith("--target sold --number stock=, --number 'credit score'")
     given = ("--target", "sold", "--number", "stock=,", "--number", "credit score")
     assert likely("seal", "wide.csv", *given).exit == 0
+
+
+def test_names_with_blanks_and_without_letters_can_be_copied_from_what_is_printed(likely, tmp_path):
+    lines = [f"{k},id{k},2021-{1 + k // 28:02}-{1 + k % 28:02},{k % 7},{k % 2}" for k in range(90)]
+    (tmp_path / "bills.csv").write_text("\n".join([",id,Bill Date,x,y", *lines]) + "\n")
+    said = plain(likely("look", "bills.csv", "--target", "y").out)
+    assert "--by-time 'Bill Date' (by_time='Bill Date')" in said
+    assert "(the column without a name 0 to 89, id 'id0')" in said
+    twice = likely("look", "bills.csv", "--group", "Bill Date", "--by-time", "Bill Date")
+    assert "--group 'Bill Date' and --by-time 'Bill Date'" in plain(twice.err)
+    assert likely("train", "bills.csv", "logistic", "--target", "y", "--feature", "").exit == 0
+    (tmp_path / "new.csv").write_text("id,Bill Date,x\na,2021-01-01,3\n")
+    refused = plain(likely("predict", "@last", "new.csv").err)
+    assert "new.csv has no column without a name, which" in refused
+
+
+def test_several_sheets_go_on_with_the_first_that_has_cells(likely, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for name in ("open bills", "customers"):
+        sheet = book.create_sheet(name)
+        for k in range(40):
+            sheet.append(["x", "y"] if k == 0 else [k, k % 2])
+    book.save(tmp_path / "two.xlsx")
+    refused = likely("look", "two.xlsx", "--target", "y")
+    way = plain(refused.err).partition("Next: ")[2]
+    assert way == "likely look two.xlsx --target y --sheet 'open bills'"
+    assert likely("look", "two.xlsx", "--target", "y", "--sheet", "open bills").exit == 0

@@ -33,6 +33,7 @@ from likely.cli.terminal import GlobalOptions, global_options
 from likely.errors import (
     BrokenLedger,
     HonestyRefusal,
+    InvalidFile,
     LikelyError,
     LikelyWarning,
     SealedData,
@@ -171,8 +172,9 @@ def run(argv: list[str]) -> int:
         return _fail(str(error), Exit.HONESTY, help_of, settings)
     except BrokenLedger as error:
         return _fail(str(error), Exit.CHECK, _verify(error), settings)
-    except UnsettledColumn as error:
-        return _fail(str(error), Exit.DATA, f"{settings.command} {error.option}", settings)
+    except (UnsettledColumn, InvalidFile) as error:
+        way = f"{settings.command} {error.option}" if error.option else help_of
+        return _fail(str(error), Exit.DATA, way, settings)
     except LikelyError as error:
         return _fail(str(error), Exit.DATA, help_of, settings)
     except MemoryError:

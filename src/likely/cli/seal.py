@@ -107,6 +107,17 @@ def _what(manifest: "Manifest") -> str:
     return manifest.target if manifest.kind is None else f"{manifest.target} ({manifest.kind})"
 
 
+def _about_target(sealed: "Sealed") -> tuple[str, ...]:
+    """A note where the values of the training rows leave the kind of the target in doubt."""
+    from likely.tasks.suitability import about_task
+    from likely.workbench.data.opening import dataset
+
+    try:
+        return about_task(dataset(sealed).with_task().settled)
+    except InvalidInput:
+        return ()  # compare says why no model predicts it
+
+
 def _answer(sealed: "Sealed", data: str, escrow: str | None) -> Answer:
     from likely.cli.terminal import headed, wrapped
     from likely.output.formatting import count
@@ -120,7 +131,8 @@ def _answer(sealed: "Sealed", data: str, escrow: str | None) -> Answer:
         f"{allowed_in_words(manifest.budget, manifest.judge)}."
     )
     kept = () if escrow is None else (Path(escrow),)
-    lines = [headed(str(sealed.path), text), *(wrapped(note) for note in sealed.notes)]
+    notes = [*sealed.notes, *_about_target(sealed)]
+    lines = [headed(str(sealed.path), text), *map(wrapped, notes)]
     if escrow is not None:
         lines.append(
             wrapped(f"The test labels are only in {escrow}; likely final needs that file.")
@@ -141,7 +153,7 @@ def _answer(sealed: "Sealed", data: str, escrow: str | None) -> Answer:
             "budget": manifest.budget,
             "judge": manifest.judge,
             "escrow": escrow,
-            "notes": list(sealed.notes),
+            "notes": notes,
             "head": sealed.verify().head,
         },
         files=(*sorted(sealed.path.iterdir()), *kept),

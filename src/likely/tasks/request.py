@@ -106,8 +106,8 @@ class DataOptions:
             )
         if self.group is not None and self.by_time is not None:
             raise Refusal(
-                f"--group {self.group} and --by-time {self.by_time} were given; rows are held out "
-                "by one of them. Leave one out.",
+                f"--group {shlex.quote(self.group)} and --by-time {shlex.quote(self.by_time)} were "
+                "given; rows are held out by one of them. Leave one out.",
                 Exit.USAGE,
             )
 

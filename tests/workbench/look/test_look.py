@@ -101,7 +101,11 @@ CASES = {  # code: tables that have it, and the columns in which it is
         (
             sound().assign(**{"sold on": np.random.default_rng(1).integers(43000, 45000, N)}),
             ("sold on",),
-        )
+        ),
+        (
+            with_column(np.random.default_rng(1).integers(44000, 45000, N), "due (serial)"),
+            ("due (serial)",),
+        ),
     ],
     "LK201": [(pd.concat([sound(), sound().iloc[[3, 7]]]), ())],
     "LK202": [(pd.concat([sound(), sound().iloc[[0]].assign(ill="yes")]), ("ill",))],
@@ -184,8 +188,8 @@ EACH = [(code, table, columns) for code, cases in CASES.items() for table, colum
 
 
 def test_every_code_has_a_case():
-    of_files = {"LK121"}  # tests/data/test_spreadsheets.py: in a frame, text is text
-    assert set(CASES) == set(CODES) - of_files
+    elsewhere = {"LK121", "LK207"}  # of files, in test_spreadsheets.py; of roles, in test_look.py
+    assert set(CASES) == set(CODES) - elsewhere
 
 
 @pytest.mark.parametrize("name", ["wine", "breast_cancer", "diabetes", "digits", "iris"])
@@ -225,6 +229,21 @@ def test_a_possible_group_is_named_beside_near_copies():
     table = ROWS.assign(b=DRAWS.normal(size=N), patient=np.arange(N) % 100)
     (found,) = (each for each in lk.look(table, "ill").findings if each.code == "LK205")
     assert "in all features but 'b'; 'patient' may be their group" in found.found
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [
+        ("salary", np.random.default_rng(1).integers(44000, 45000, N)),
+        ("PLZ", np.random.default_rng(1).integers(44000, 45000, N)),
+        ("due", 44000 + np.arange(N)),  # a counter
+        ("due", np.random.default_rng(1).integers(44000, 52000, N)),
+        ("due", np.random.default_rng(1).integers(44000, 44009, N)),  # nine values
+    ],
+)
+def test_numbers_that_have_another_meaning_are_no_days(name, numbers):
+    assert "LK122" not in lk.look(with_column(numbers, name), "ill").codes
+    assert "LK122" not in lk.look(with_column(numbers, name), name).codes
 
 
 def test_nothing_is_found_in_a_sound_table():

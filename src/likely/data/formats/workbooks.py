@@ -10,6 +10,7 @@ when it is unpacked.
 """
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
@@ -66,7 +67,7 @@ def open_workbook(
             "or export the sheet as CSV.",
         ) from None
     except UnclearSheet as error:
-        raise InvalidFile(label, str(error)) from None
+        raise InvalidFile(label, str(error), option=error.option) from None
     refuse_many_columns(label, len(table.names))
     for name_ in table.names:
         if table.names.count(name_) > 1:
@@ -96,11 +97,12 @@ def _chosen(sheets: dict[str, list[Row]], sheet: str | None) -> tuple[str, Sheet
         return sheet, table_in(sheets[sheet])
     found = [name for name, rows in sheets.items() if any(map(any, rows))]
     if len(found) > 1:
-        ways = f"--sheet {found[0]!r} (sheet={found[0]!r})"
+        option = f"--sheet {shlex.quote(found[0])}"
         raise UnclearSheet(
             f"there are {len(found)} sheets with cells, "
             f"{all_listed([repr(n) for n in found])}; one table was expected. "
-            f"Say which, for instance {ways}."
+            f"Say which, for instance {option} (sheet={found[0]!r}).",
+            option,
         )
     name = found[0] if found else next(iter(sheets), "")
     return name, table_in(sheets.get(name, []))

@@ -32,7 +32,11 @@ LONGEST_SHOWN = 40  # characters of a cell in a remark
 
 
 class UnclearSheet(ValueError):
-    """Why no table was found in a sheet, and what to do."""
+    """Why no table was found in a sheet, and what to do; perhaps the option that does it."""
+
+    def __init__(self, message: str, option: str = "") -> None:
+        super().__init__(message)
+        self.option = option
 
 
 @final

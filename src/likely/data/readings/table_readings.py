@@ -83,13 +83,15 @@ class AskedReadings:
             if mark and MARK.fullmatch(f"{name}={mark}") is None:
                 raise InvalidInput(
                     f"The decimal mark of {name!r} is {mark!r}; '.' or ',' was expected, with % "
-                    f"for per cent. Write number={{{name!r}: ','}} (--number {name}=,)."
+                    f"for per cent. Write number={{{name!r}: ','}} "
+                    f"(--number {shlex.quote(f'{name}=,')})."
                 )
         for name, form in asked.date.items():
             if form and FORM.fullmatch(f"{name}={form}") is None:
                 raise InvalidInput(
                     f"The form of the dates {name!r} is {form!r}; {', '.join(ORDERS)}, iso, excel, "
-                    f"or a format such as %d/%m/%Y was expected. Write --date {name}=day-first "
+                    f"or a format such as %d/%m/%Y was expected. Write --date "
+                    f"{shlex.quote(f'{name}=day-first')} "
                     f"(date={{{name!r}: 'day-first'}})."
                 )
         return asked

@@ -432,8 +432,8 @@ def refuse_no_features(data: "Dataset") -> None:
         return
     also = f" and {listed(others)}" if others else ""
     unused = [
-        f", or declare {name!r}: --text {name} (text=[{name!r}]) if it is text, --feature {name} "
-        f"(feature=[{name!r}]) if it is a category"
+        f", or declare {name!r}: --text {name!r} (text=[{name!r}]) if it is text, "
+        f"--feature {name!r} (feature=[{name!r}]) if it is a category"
         for name in (*data.identifiers, *data.rare)
     ]
     raise InvalidInput(

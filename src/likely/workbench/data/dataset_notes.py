@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.output.formatting import count, listed, percent
+from likely.output.formatting import column_named, count, listed, percent
 from likely.workbench.data.roles import ROWS_PER_CATEGORY, is_index
 
 if TYPE_CHECKING:
@@ -70,9 +70,7 @@ def _about_columns(data: "Dataset") -> tuple[str, ...]:
     """Notes about identifiers and rare categories, which no model sees, and about free text."""
     notes = []
     if index := tuple(name for name in data.identifiers if is_index(name)):
-        named = " and ".join(
-            f"column {name!r}" if name else "the column without a name" for name in index
-        )
+        named = " and ".join(f"{'' if name else 'the '}{column_named(name)}" for name in index)
         notes.append(
             f"Left out as an index, which numbers the rows and says nothing else: {named}."
         )

@@ -59,6 +59,12 @@ SUBJECT = re.compile(
 )
 NAMED_DATE = re.compile(r"(?i)(^|[\W_])(date|datum|day|tag|fecha|data|when|on|am)($|[\W_])")
 EARLIEST_DAY, LATEST_DAY = 30_000, 60_000  # 1982 to 2064, as a spreadsheet counts days
+USUAL_DAYS = 40_000, 50_000  # 2009 to 2036, of a column that is not named so
+NO_DATE = re.compile(  # names of amounts and codes, in five languages
+    r"(?i)pri[cxsj]|preis|cost|kost|amount|betrag|montant|import|bedrag|income|revenu|salar|wage|"
+    r"gehalt|lohn|umsatz|sales|zip|post|plz|code|number|nummer|kilomet|mile|popul|einwohner|"
+    r"(^|[\W_])(id|nr|no|num|km|cp|cap)($|[\W_])"
+)
 DISGUISED = r"(?i)^\s*(\?+|-+|\.+|n/?a|n\.a\.|nan|null|none|unknown|missing|not available|)\s*$"
 
 
@@ -132,11 +138,18 @@ def dates_as_text(column: ProfiledColumn, profile: Profile) -> str | None:
 
 
 def days_of_a_spreadsheet(column: ProfiledColumn, profile: Profile) -> str | None:
-    """Whole numbers that are days since 1899-12-30, from 1982 to 2064, in a column named so."""
-    if not (column.is_number and column.is_whole and NAMED_DATE.search(column.name)):
+    """Whole numbers that may be days since 1899-12-30: fewer, where no name says so."""
+    if not (column.is_number and column.is_whole):
         return None
+    earliest, latest = EARLIEST_DAY, LATEST_DAY
+    if not NAMED_DATE.search(column.name):
+        apart = column is profile.target or column.name in (*profile.apart, *profile.identifiers)
+        named = CALLED.search(column.name) or NO_DATE.search(column.name)
+        if apart or named or column.n_distinct < FEWEST_VALUES or run_without_gap(column.numbers):
+            return None
+        earliest, latest = USUAL_DAYS
     low, high = column.numbers.min(), column.numbers.max()
-    if not EARLIEST_DAY <= low < high <= LATEST_DAY:
+    if not earliest <= low < high <= latest:
         return None
     reading, first = CellReading("date", "excel"), f"{column.numbers[0]:.0f}"
     return f"{first} is {shown(value_of(first, reading))}, as a spreadsheet counts"

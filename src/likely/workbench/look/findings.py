@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, final
 
 from likely.errors import InvalidInput, UnknownName
-from likely.output.formatting import listed
+from likely.output.formatting import column_named, listed
 
 Severity = Literal["note", "warn", "stop"]  # good to know; will probably hurt; must be fixed
 
@@ -226,6 +226,12 @@ CODES: Mapping[str, FindingCode] = {
         "well new rows are predicted",
         "Drop the copies, and collect different rows.",
     ),
+    "LK207": FindingCode(
+        "weights, exposures or offsets that no model can use",
+        "stop",
+        "seal, compare, tune and train stop there",
+        "Correct the cells, or drop the rows.",
+    ),
     "LK301": FindingCode(
         "missing targets",
         "warn",
@@ -363,10 +369,13 @@ def in_columns(code: str, remarks: Mapping[str, str]) -> Finding:
     phrase = CODES[code].of_column
     if len(remarks) == 1:
         ((name, remark),) = remarks.items()
-        column = f"Column {name!r}" if name else "The column without a name"
+        column = f"Column {name!r}" if name else f"The {column_named(name)}"
         found = f"{column} {phrase}" + (f" ({remark})" if remark else "")
     else:
-        named = [f"{name} {remark}".rstrip() for name, remark in remarks.items()]
+        named = [
+            f"{name or f'the {column_named(name)}'} {remark}".rstrip()
+            for name, remark in remarks.items()
+        ]
         found = f"Each of {len(named)} columns {phrase} ({listed(named, MOST_NAMED)})"
     return finding(code, found, list(remarks))
 

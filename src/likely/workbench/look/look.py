@@ -15,7 +15,7 @@ import numpy as np
 from likely.data.arrow import TableSource, plain_types
 from likely.data.frames import frame_of
 from likely.data.hashed_splits import sampled
-from likely.data.source import as_features
+from likely.data.source import are_known, as_features
 from likely.errors import InvalidInput, SomeSealedRows, warn_user
 from likely.kinds import TargetKind
 from likely.sealing.folder import seals_near
@@ -244,7 +244,8 @@ def findings_of(given: Dataset, silent: Mute = NOTHING_MUTED) -> tuple[Finding, 
     """What the checks of data that were opened find, without the facts of every column."""
     table = _rows_to_check(given).drop_columns(list(given.unnamed_aside))
     profile = _profile(given, table, _task(given, table))
-    return sorted_findings([*_findings(profile, silent), *_questions(given, silent)])
+    found = [*_findings(profile, silent), *_questions(given, silent), *_roles(given, table, silent)]
+    return sorted_findings(found)
 
 
 def findings_beside_scores(given: Dataset) -> tuple[Finding, ...]:
@@ -267,13 +268,14 @@ def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:
     task = _task(given, table)
     profile = _profile(given, table, task)
     goal = profile.target
+    found = [*_findings(profile, silent), *_questions(given, silent), *_roles(given, table, silent)]
     classes = goal if goal is not None and goal.reads_as_classes else None
     return Look(
         label=given.label,
         n_rows=table.num_rows if given.source.n_rows is None else given.source.n_rows,
         n_looked_at=profile.n_rows,
         columns=tuple(_facts(column) for column in profile.columns),
-        findings=sorted_findings([*_findings(profile, silent), *_questions(given, silent)]),
+        findings=sorted_findings(found),
         target=given.target,
         balance=dict(classes.top(MOST_CLASSES)) if classes else {},
         n_classes=classes.n_distinct if classes else None,
@@ -290,7 +292,8 @@ def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:
 
 
 def _profile(given: Dataset, table: "pa.Table", task: Task | None) -> Profile:
-    has_classes = task.has_classes if task is not None and given.declared else None
+    said = given.declared or given.roles.at_prediction()  # an exposure is of counts
+    has_classes = task.has_classes if task is not None and said else None
     profile = profile_of(table, given.target, classes=has_classes)
     return replace(
         profile,
@@ -360,6 +363,22 @@ def _questions(given: Dataset, mute: Mute) -> Iterator[Finding]:
     for each in open_questions(given):
         if not mute.hides("LK121", each.column):
             yield finding("LK121", f"{each.found}. {each.ways}".removesuffix("."), [each.column])
+
+
+def _roles(given: Dataset, table: "pa.Table", mute: Mute) -> Iterator[Finding]:
+    """Weights, exposures and offsets that are refused wherever a model is fitted."""
+    roles = given.roles
+    if given.target in table.column_names:
+        table = table.filter(are_known(table.column(given.target)))
+    for check, names in (
+        (roles.offsets, roles.at_prediction()),
+        (roles.weights, [name for name in (roles.weight,) if name is not None]),
+    ):
+        try:
+            check(table)
+        except InvalidInput as error:
+            if not any(mute.hides("LK207", name) for name in names):
+                yield finding("LK207", str(error).partition(". ")[0], names)
 
 
 def _in_columns(

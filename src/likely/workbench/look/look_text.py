@@ -6,6 +6,7 @@ The language of a document is the one whose most common words make up the larges
 documents, and documents without such words, have none.
 """
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -104,9 +105,10 @@ def balance_of(look: "Look") -> str:
 
 def order_of(look: "Look") -> str:
     """A sentence about rows that are in the order of their dates."""
+    assert look.time is not None  # else there is no such order
     return (
         f"Rows are in the order of {look.time}. If later rows are to be predicted from earlier "
-        f"ones, seal by time instead: --by-time {look.time} (by_time={look.time!r})."
+        f"ones, seal by time instead: --by-time {shlex.quote(look.time)} (by_time={look.time!r})."
     )
 
 
