@@ -221,8 +221,8 @@ def importance(facts: RunFacts) -> Section | LeftOut | None:
     if found is None:
         if facts.validation is None:
             return None
-        n_rows = facts.run["data"]["rows"]
-        why = why_no_effects(n_rows, len(columns), roles_in_run(facts.run).at_prediction())
+        moving, known = roles_in_run(facts.run).at_prediction(), "data" in facts.run
+        why = why_no_effects(facts.run["data"]["rows"], len(columns), moving) if known else ""
         return LeftOut(IMPORTANCE, f"it was not measured{why and f', because {why}'}")
     about = found.importance
     rows = "held-out" if found.held_out else "given"

@@ -10,6 +10,7 @@ no score is of                    rows without a label
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -432,8 +433,8 @@ def refuse_no_features(data: "Dataset") -> None:
         return
     also = f" and {listed(others)}" if others else ""
     unused = [
-        f", or declare {name!r}: --text {name!r} (text=[{name!r}]) if it is text, "
-        f"--feature {name!r} (feature=[{name!r}]) if it is a category"
+        f", or declare {name!r}: --text {quote(name)} (text=[{name!r}]) if it is text, "
+        f"--feature {quote(name)} (feature=[{name!r}]) if it is a category"
         for name in (*data.identifiers, *data.rare)
     ]
     raise InvalidInput(
