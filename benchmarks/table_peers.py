@@ -200,6 +200,8 @@ def held_out(variant: str, make: Callable[[], Any], X: pd.DataFrame, rows: Rows)
             continue
         places = np.ix_(test, np.asarray(model.classes_, dtype=int))
         predicted[places] = model.predict_proba(X.iloc[test])
+    if not np.isfinite(predicted).all():
+        raise ValueError("a prediction is not finite")
     if n_classes:
         predicted = np.log(np.maximum(predicted, 1e-15))
     return Held(variant, predicted, seconds / len(rows.folds))
