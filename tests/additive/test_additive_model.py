@@ -367,3 +367,20 @@ def test_a_category_of_identifiers_is_warned_of():
     frame = pd.DataFrame({"x": rng.normal(size=120), "id": [f"u{i}" for i in range(120)]})
     with pytest.warns(ContinuousColumn, match="'id' has 120 categories in 120 rows"):
         lk.AdditiveModel().fit(frame, frame["x"])
+
+
+@pytest.mark.parametrize("levels", [30, 46])
+def test_a_pair_with_a_category_of_many_levels_has_a_function_for_each(levels):
+    rng = np.random.default_rng(0)
+    g, x = rng.integers(0, levels, 1500), rng.normal(size=1500)
+    slope = rng.normal(size=levels)
+    y = slope[g] * x + 0.1 * rng.normal(size=1500)
+    frame = pd.DataFrame({"g": [f"s{each:02d}" for each in g], "x": x})
+    for wanted in (1, [("g", "x")]):
+        model = lk.AdditiveModel(interactions=wanted).fit(frame, y)
+        assert model.term_names_[-1] == "g × x"
+        assert model.score(frame, y) > 0.95
+    wide = pd.DataFrame({"g": [f"s{j % 70}" for j in range(1500)], "x": x})
+    assert len(lk.AdditiveModel(interactions=5).fit(wide, y).term_names_) == 2
+    with pytest.raises(InvalidInput, match="too many levels for a pair: at most 64"):
+        lk.AdditiveModel(interactions=[("g", "x")]).fit(wide, y)

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.interpolate import BSpline
 
+from likely.additive.pairs import with_pairs
 from likely.additive.smooth import Smooth, period_of
 from likely.additive.terms import (
     CUBIC,
@@ -163,7 +164,7 @@ def test_a_pair_has_the_products_of_its_functions_within_a_budget():
     for j in range(3):
         summary = QuantileSummary.of(X[:, j], limit=None)
         terms.append(number_term(j, j, summary, Smooth(), has_missing=False))
-    both = AdditiveTerms(tuple(terms)).with_pairs([(0, 1), (0, 2)])
+    both = with_pairs(AdditiveTerms(tuple(terms)), [(0, 1), (0, 2)])
     assert [pair.sizes for pair in both.pairs] == [(8, 8), (12, 1)]
     assert both.names(["a", "b", "c"])[3:] == ("a × b", "a × c")
     Phi = both.features(X, np.empty((500, 0), dtype=int))

@@ -21,10 +21,9 @@ from likely.additive.encoded_columns import (
     numbers_and_codes,
     refuse_infinity,
 )
-from likely.additive.pairs import best_pairs, named_pairs
+from likely.additive.pairs import best_pairs, named_pairs, with_pairs
 from likely.additive.smooth import Smooth
 from likely.additive.terms import (
-    MOST_IN_PAIR,
     AdditiveTerms,
     CategoryTerm,
     TermChoice,
@@ -129,11 +128,11 @@ def fit_terms(
             return found
         slopes = partial(_slopes, linear, terms)
         dispersion = found.smoothing.dispersion
-        room = (MOST_PARAMETERS // n_predictors - terms.n_columns) // MOST_IN_PAIR
-        pairs = best_pairs(slopes, rows, terms, totals, dispersion, max(min(pairs, room), 0))
+        room = MOST_PARAMETERS // n_predictors - terms.n_columns
+        pairs = best_pairs(slopes, rows, terms, totals, dispersion, pairs, room)
         if not pairs:
             return found
-    terms = terms.with_pairs(pairs)
+    terms = with_pairs(terms, pairs)
     _refuse_size(terms, n_predictors)
     return _fit(estimator, linear, rows, terms, likelihood)
 

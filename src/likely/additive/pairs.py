@@ -15,17 +15,23 @@ One pass gives the tables of all pairs.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from math import log
+from math import log, prod
 from typing import NamedTuple, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
 from likely.additive.encoded_columns import ColumnTotals, numbers_and_codes
-from likely.additive.terms import AdditiveTerms, CategoryTerm, ColumnTerm
+from likely.additive.terms import (
+    MOST_IN_PAIR,
+    AdditiveTerms,
+    CategoryTerm,
+    ColumnTerm,
+    PairTerm,
+)
 from likely.data.block import Block
 from likely.data.schema import Schema
 from likely.errors import InvalidInput, UnknownName
@@ -33,8 +39,10 @@ from likely.inputs.rows import EncodedRows
 from likely.linear.path_penalties import PathSlopes
 from likely.numerics.additive import FieldwiseAdditive
 
+USUAL_IN_PAIR = 8  # functions of one of its columns
+MOST_IN_TABLE = 576  # functions of a pair of categories
 CELLS = 8  # of a number
-MOST_LEVELS = 24  # of a category; beyond, the rare ones share a cell
+MOST_LEVELS = 64  # of a category; beyond, the last ones share a cell
 CLEAR = 3.0  # nats
 SWEEPS = 20
 SCALES = np.geomspace(1e-6, 1e2, 33)  # t, in units of the mean 1/H of a table
@@ -86,7 +94,14 @@ def named_pairs(
                 f"interactions has {pair!r}; two different columns were expected. Write "
                 "('hour', 'workingday'), for instance."
             )
-        found.append((min(places), max(places)))
+        first, second = min(places), max(places)
+        if not all(sizes_of(terms, first, second)):
+            raise InvalidInput(
+                f"interactions has {pair!r}, whose categories have too many levels for a pair: at "
+                f"most {MOST_IN_PAIR} beside a number and {MOST_IN_TABLE} in a table of two were "
+                "expected. Group rare categories, or leave the pair out."
+            )
+        found.append((first, second))
     return list(dict.fromkeys(found))
 
 
@@ -97,6 +112,27 @@ def _term_called(name: object, terms: AdditiveTerms, names: Sequence[str]) -> in
     return known.index(str(name))
 
 
+def with_pairs(terms: AdditiveTerms, chosen: Sequence[tuple[int, int]]) -> AdditiveTerms:
+    """The same, with pairs of these terms."""
+    return replace(terms, pairs=tuple(PairTerm(a, b, sizes_of(terms, a, b)) for a, b in chosen))
+
+
+def sizes_of(terms: AdditiveTerms, a: int, b: int) -> tuple[int, int]:
+    """How many functions of each in a pair; 0 where there would be too many.
+
+    Of a category there is one for each level, of a number about eight, and fewer beside levels.
+    """
+    first, second = (terms.columns[j].most_in_margin for j in (a, b))
+    levels = [isinstance(terms.columns[j], CategoryTerm) for j in (a, b)]
+    if all(levels):
+        return (first, second) if first * second <= MOST_IN_TABLE else (0, 0)
+    if not any(levels):
+        first = min(first, max(USUAL_IN_PAIR, MOST_IN_PAIR // max(second, 1)))
+    if levels[1]:
+        return min(first, MOST_IN_PAIR // max(second, 1)), second
+    return first, min(second, MOST_IN_PAIR // max(first, 1))
+
+
 def best_pairs(
     slopes: Callable[[Block], PathSlopes],
     rows: EncodedRows[Schema],
@@ -104,15 +140,17 @@ def best_pairs(
     totals: ColumnTotals,
     dispersion: float,
     most: int,
+    room: int,
 ) -> list[tuple[int, int]]:
     """The pairs of terms with clear evidence, the strongest first, at most so many.
 
-    ``slopes`` are those of the fitted model without pairs, for rows as they are encoded.
+    Together they have at most ``room`` functions.  ``slopes`` are those of the fitted model without
+    pairs, for rows as they are encoded.
     """
     cells = [_cells_of(term, totals) for term in terms.columns[:MOST_COLUMNS]]
     starts = np.concatenate([[0], np.cumsum([each.size for each in cells])]).astype(np.intp)
     total = rows.executor.sum(partial(_block_pairs, slopes, cells, starts), rows.blocks)
-    pairs = list(combinations(range(len(cells)), 2))
+    pairs = [each for each in combinations(range(len(cells)), 2) if all(sizes_of(terms, *each))]
     threshold, found = CLEAR + log(max(len(pairs), 1)), []
     for a, b in pairs:
         here = slice(starts[a], starts[a + 1]), slice(starts[b], starts[b + 1])
@@ -121,7 +159,12 @@ def best_pairs(
         if evidence > threshold:
             found.append((evidence, (a, b)))
     found.sort(key=lambda each: (-each[0], each[1]))
-    return [pair for _, pair in found[:most]]
+    kept = []
+    for _, pair in found[:most]:
+        room -= prod(sizes_of(terms, *pair))
+        if room >= 0:
+            kept.append(pair)
+    return kept
 
 
 def evidence_of(gradient: Array, curvature: Array, dispersion: float) -> float:

@@ -54,8 +54,6 @@ SAME = 1e-6  # of the range: the ends of the ranks are those of the values
 GAUSS = np.array([-1.0, 1.0]) / np.sqrt(3.0)  # exact for squares of straight lines
 FLAT = 1e-9  # of the largest eigenvalue of S: not penalised
 MOST_IN_PAIR = 64  # functions of a pair
-USUAL_IN_PAIR = 8  # of one of its columns
-MOST_LEVELS_IN_PAIR = 24
 
 
 @final
@@ -230,7 +228,7 @@ class CategoryTerm:
 
     @property
     def most_in_margin(self) -> int:
-        return self.n_levels if self.n_levels <= MOST_LEVELS_IN_PAIR else 0
+        return self.n_levels if self.n_levels <= MOST_IN_PAIR else 0
 
 
 ColumnTerm = NumberTerm | CategoryTerm
@@ -356,18 +354,6 @@ class AdditiveTerms:
             return (j,)
         pair = self.pairs[j - len(self.columns)]
         return pair.first, pair.second
-
-    def with_pairs(self, chosen: Sequence[tuple[int, int]]) -> "AdditiveTerms":
-        """The same, with pairs of these terms."""
-        pairs = tuple(PairTerm(a, b, self._sizes(a, b)) for a, b in chosen)
-        return replace(self, pairs=pairs)
-
-    def _sizes(self, a: int, b: int) -> tuple[int, int]:
-        """How many functions of each: about eight, and more beside a column that has few."""
-        most = [self.columns[j].most_in_margin for j in (a, b)]
-        first = min(most[0], max(USUAL_IN_PAIR, MOST_IN_PAIR // max(most[1], 1)))
-        second = min(most[1], MOST_IN_PAIR // first)
-        return first, second
 
     def names(self, columns: Sequence[str]) -> tuple[str, ...]:
         """The name of each term, from those of the columns of X."""

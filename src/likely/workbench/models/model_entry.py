@@ -245,11 +245,13 @@ class ModelEntry:
 
         ``kind`` is that of the target; None asks of the estimator for classes.
         """
+        if argument == "exposure" and self.settings.get("response") == "gaussian":
+            return False  # it multiplies means above 0
         inside = [each for each in self.settings.values() if isinstance(each, InnerModel)]
         own = self.load() if self.example is None else type(self._inner)
         if self.for_numbers and kind is not None and kind not in CLASS_KINDS:
             own = _class_named(self.for_numbers)
-            if argument == "exposure" and kind == "real":  # it multiplies means above 0
+            if argument == "exposure" and kind == "real":
                 return many_zeros and bool(self.by_zeros)
         classes = [own, *(each.load() for each in inside)]
         return all(argument in signature(each.fit).parameters for each in classes)

@@ -96,14 +96,22 @@ MODELS: dict[str, ModelEntry] = {
             by_kind={"positive": {"response": "gamma"}, "count": COUNTS},
             by_zeros={"response": "tweedie"},
         ),
-        ModelEntry(
-            "additive-log-normal",
-            "AdditiveModel",
-            AMOUNTS,
-            "A smooth curve for each number (GAM), for the logarithm of amounts.",
-            settings={"response": "log-normal"},
-            missing=True,
-            space=additive_space,
+        *(
+            ModelEntry(
+                f"additive-{response}",
+                "AdditiveModel",
+                AMOUNTS,
+                f"A smooth curve for each number (GAM), {of}.",
+                settings={"response": response},
+                also=kinds,
+                for_zeros=bool(kinds),
+                missing=True,
+                space=additive_space,
+            )
+            for response, kinds, of in (
+                ("log-normal", frozenset(), "for the logarithm of amounts"),
+                ("gaussian", NUMBER_KINDS, "with one spread for all amounts"),
+            )
         ),
         ModelEntry(
             "naive-bayes",
@@ -404,24 +412,23 @@ def entries_by_name(models: Any) -> dict[str, ModelEntry]:
     return found
 
 
-def entries_for(kind: TargetKind, *, everything: bool = False) -> list[ModelEntry]:
+def entries_for(
+    kind: TargetKind,
+    *,
+    everything: bool = False,
+    beside: frozenset[TargetKind] = frozenset(),
+    zeros: bool = False,
+) -> list[ModelEntry]:
     """The models for a kind of target, the baseline first; ``everything`` adds the slow ones."""
-    return [
-        entry
-        for entry in MODELS.values()
-        if kind in entry.targets and (everything or entry.cost != "high")
-    ]
+    kinds = {kind, *beside}
+    suited = (e for e in MODELS.values() if kinds & e.targets or (zeros and e.for_zeros))
+    return [entry for entry in suited if everything or entry.cost != "high"]
 
 
 def entries_for_task(task: "Task", *, everything: bool = False) -> list[ModelEntry]:
     """The models that are tried for a target: whole numbers may be counts and amounts."""
-    kinds = {task.kind, *task.beside}
-    return [
-        entry
-        for entry in MODELS.values()
-        if (kinds & entry.targets or (entry.for_zeros and task.with_zeros))
-        and (everything or entry.cost != "high")
-    ]
+    kind, zeros = task.kind, task.with_zeros
+    return entries_for(kind, everything=everything, beside=task.beside, zeros=zeros)
 
 
 def space_of(model: Any, *, rows: int = 1000, spread: float = 1.0) -> Space:
@@ -452,14 +459,8 @@ def entry_of_estimator(estimator: Any) -> ModelEntry:
     from likely.workbench.models.model_inside import unprepared
 
     inner = unprepared(estimator)
-    return ModelEntry(
-        type(inner).__name__,
-        type(inner).__name__,
-        frozenset(),
-        "",
-        also=_kinds_of_instance(inner),
-        example=estimator,
-    )
+    name, kinds = type(inner).__name__, _kinds_of_instance(inner)
+    return ModelEntry(name, name, frozenset(), "", also=kinds, example=estimator)
 
 
 def entry_of_path(path: str) -> ModelEntry:
