@@ -133,7 +133,7 @@ TABLES = {  # name: (content, {verbs: what they say}); "rest" is all others
         {
             "look predict": FINE,
             "seal": "is inf in row 59",
-            "train": "such as 0.5.*Use linear",
+            "train": "such as 0.5.*Use additive or linear",
             "rest": "'ill' holds infinity",
         },
     ),

@@ -180,6 +180,7 @@ def fitted(model, rows, target):
         return model.fit(rows, None if target is None else TARGETS[target])
 
 
+@pytest.mark.filterwarnings("ignore::likely.errors.OutsideFit")  # rows of another seed
 @pytest.mark.parametrize(("model", "rows", "target"), list(named_cases()))
 def test_a_model_of_these_settings_loads_and_answers_as_before(model, rows, target, tmp_path):
     model = fitted(clone(model), rows, target)

@@ -347,11 +347,13 @@ def _log_evidence_of_rows(found: "TableBeliefs") -> "Array":
 
 def _evidence_rows(asked: Asked, question: GraphQuestion) -> "Source":
     """The file of evidence, without dropped columns; other columns that are no variables stop."""
-    from likely.data.formats.registry import read
+    from likely.data.formats.registry import HowToRead, read_as
+    from likely.data.readings.table_readings import AskedReadings
     from likely.errors import InvalidInput
     from likely.graphical.model.evidence_table import refuse_other_columns
 
-    rows = read(str(question.rows)).drop(list(question.drop))
+    how = HowToRead(AskedReadings(of_run=True))  # a blank row is no evidence
+    rows = read_as(str(question.rows), how).drop(list(question.drop))
     others = [name for name in rows.names if name not in asked.graph.by_name]
     words = [word for name in others for word in ("--drop", name)]
     remedy = f"Rename it, or leave it out with {shlex.join(words)}."

@@ -114,7 +114,7 @@ def _about_target(sealed: "Sealed") -> tuple[str, ...]:
 
     try:
         return about_task(dataset(sealed).with_task().settled)
-    except InvalidInput:
+    except (InvalidInput, UnicodeEncodeError):  # a name that Arrow cannot read
         return ()  # compare says why no model predicts it
 
 

@@ -139,7 +139,9 @@ def open_csv(
     file, totals = _without_totals(file, delimiter, len(names))
     asked = asked.on(names)
     found, seen, some_empty = _settle(file, dialect, names, asked)
-    blank = _blank_rows(file, dialect, names) if some_empty else np.zeros(0, dtype=np.int64)
+    blank = np.zeros(0, dtype=np.int64)
+    if some_empty and not asked.of_run:  # each row of which has an answer
+        blank = _blank_rows(file, dialect, names)
     if found.n_rows == len(blank):
         raise InvalidFile(
             file.label, "there is a header but no row; a table was expected. Check how it was made."

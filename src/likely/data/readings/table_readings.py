@@ -60,7 +60,7 @@ class AskedReadings:
     date: Mapping[str, str] = field(default_factory=dict)  # column: form
     decimal: str | None = None
     found: frozenset[str] = frozenset()  # columns of a RUN, whose reading was not declared
-    of_run: bool = False  # other files may lack its columns
+    of_run: bool = False  # each row gets an answer, and a file may lack columns
 
     @classmethod
     def of(
