@@ -49,7 +49,7 @@ from likely.solvers.minimise import Solution
 SMALLEST = 1e-10  # of the largest variance of a term
 EXACT = 1e-12  # of the null deviance: the search starts where λ was found, one step from it
 KEPT = 400_000_000  # bytes of Φ in memory; beyond, it is made again in each pass
-USUAL_PARAMETERS = 2_000  # of all predictors, where curves may have fewer functions
+USUAL_PARAMETERS = 1_000  # of all predictors, where curves may have fewer functions
 MOST_PARAMETERS = 6_000  # H has their square
 MANY_LEVELS, MOST_OF_ROWS = 50, 0.5  # of a category: more are warned of
 CHOICES = ("auto", "linear", "category")
