@@ -262,7 +262,7 @@ def test_a_run_of_another_kind_than_its_seal_is_finished_as_that_kind(likely, ta
 def test_a_model_that_is_not_for_the_kind_is_refused_with_those_that_are(likely, tables):
     refused = likely("train", "visits.csv", "softmax", "--target", "y", "--kind", "count")
     assert refused.exit == 2
-    assert "Use one of additive, linear, glm, glm-poisson" in " ".join(refused.err.split())
+    assert "Use one of additive, additive-gaussian, linear, glm" in " ".join(refused.err.split())
 
 
 def test_dates_are_days_for_both_names_of_a_poisson_model(likely, tables):
