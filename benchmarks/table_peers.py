@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from likely.metrics import Truth
+
 FEW = 600  # rows below which mgcv has fewer knots
 CLASSES = ("binary", "classes", "ordinal")
 ALPHAS = np.logspace(-4, 3, 15)
@@ -41,6 +43,11 @@ class Rows(NamedTuple):
     @property
     def has_classes(self) -> bool:
         return self.kind in CLASSES
+
+    def truth(self, rows: np.ndarray) -> Truth:
+        """The numbers of some rows, as ``compare`` scores them."""
+        zeros = self.kind == "real" and bool(self.y.min() == 0)
+        return Truth(self.y[rows], kind=self.kind, with_zeros=zeros)
 
     def losses(self) -> tuple[str, ...]:
         """The names that scikit-learn gives to the losses that suit y."""

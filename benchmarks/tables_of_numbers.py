@@ -130,14 +130,14 @@ def density_of(held: Held, rows: Rows) -> np.ndarray:
     if rows.kind != "real":
         mean = np.maximum(mean, 1e-3 * y.mean())
     best = np.full(len(y), -np.inf)
-    for response in usual_families(rows.kind, y):
+    for response in usual_families(rows.kind, y, rows.truth(np.arange(len(y))).with_zeros):
         density = np.full(len(y), -np.inf)
         for train, test in rows.folds:
             around = family_around(response, y[train], mean[train], np.ones(len(train)))
             family = PredictiveFamily.of(*around)
             if family is not None:
                 means = Prediction.of_numbers(mean[test])
-                density[test] = with_density(means, family, y[test], rows.kind).log_density
+                density[test] = with_density(means, family, y[test], rows.truth(test)).log_density
         best = max(best, density, key=np.mean)
     return best
 
@@ -179,7 +179,7 @@ def ours(table: MixedTable, frame: pd.DataFrame, folder: Path) -> tuple[str, Res
         of = predictive_family(model)
         family = "" if of is None else of.response.name
         means = Prediction.of_numbers(predicted[test])
-        density[test] = with_density(means, of, rows.y[test], rows.kind).log_density
+        density[test] = with_density(means, of, rows.y[test], rows.truth(test)).log_density
         low, high = prediction_intervals(model).values(X, LEVEL).T
         inside[test] = (low <= rows.y[test]) & (rows.y[test] <= high)
         if of.response.name in OF_COUNTS:
