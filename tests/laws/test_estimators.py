@@ -212,7 +212,10 @@ VARIANTS = {
 
 
 def verdicts(estimator, expected):
-    """How each check ended; an expected failure that passes is a failure of its reason."""
+    """How each check ended; an expected failure that passes is a failure of its reason.
+
+    Of two trainings in batches one may end as the other by the rounding of a machine.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the checks' data are degenerate on purpose
         results = check_estimator(
@@ -221,7 +224,10 @@ def verdicts(estimator, expected):
     status = Counter(result["status"] for result in results)
     bad = [(r["check_name"], str(r["exception"])) for r in results if r["status"] == "failed"]
     assert bad == []
-    assert {r["check_name"] for r in results if r["status"] == "xfail"} == set(expected)
+    failed = {r["check_name"] for r in results if r["status"] == "xfail"}
+    sure = {name for name, reason in expected.items() if reason != BATCHES}
+    assert sure <= failed <= set(expected)
+    assert failed or not expected
     skipped = {r["check_name"] for r in results if r["status"] == "skipped"}
     assert skipped <= {"check_array_api_input"}  # SCIPY_ARRAY_API is not set
     return status
