@@ -100,7 +100,7 @@ MODELS: dict[str, ModelEntry] = {
             ModelEntry(
                 f"additive-{response}",
                 "AdditiveModel",
-                AMOUNTS,
+                AMOUNTS | (kinds & COUNTED),
                 f"A smooth curve for each number (GAM), {of}.",
                 settings={"response": response},
                 also=kinds,
@@ -110,7 +110,7 @@ MODELS: dict[str, ModelEntry] = {
             )
             for response, kinds, of in (
                 ("log-normal", frozenset(), "for the logarithm of amounts"),
-                ("gaussian", NUMBER_KINDS, "with one spread for all amounts"),
+                ("gaussian", NUMBER_KINDS, "with one spread for all numbers"),
             )
         ),
         ModelEntry(
