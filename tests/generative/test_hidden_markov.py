@@ -495,6 +495,8 @@ def test_groups_of_rows_are_the_lengths_of_their_runs():
         (np.zeros(89), "groups has 89 entries and X has 90 rows"),
         ([None, *["a"] * 89], "groups is missing at row 0"),
         (np.r_[np.zeros(89), np.nan], "groups is missing at row 89"),
+        (pd.Series(["a"] * 89 + [pd.NA], dtype="string"), "groups is missing at row 89"),
+        (np.array(["2026-01-01"] * 89 + ["NaT"], "M8[ns]"), "groups is missing at row 89"),
         ("who", r"groups has the shape \(\)"),
     ],
 )

@@ -185,8 +185,9 @@ class NumberTerm:
         k = len(self.turn)
         steep = np.zeros((2, k))
         steep[0, :2] = steep[1, -2:] = CUBIC * (k - CUBIC) * np.array([-1.0, 1.0])
-        ends = self.grid[[0, -1]]
-        speed = (1 / np.ptp(ends) + PchipInterpolator(self.grid, self.rank).derivative()(ends)) / 2
+        width = self.grid[-1] - self.grid[0]
+        ranked = PchipInterpolator((self.grid - self.grid[0]) / width, self.rank).derivative()
+        speed = (1 + ranked(np.array([0.0, 1.0]))) / (2 * width)
         return np.asarray((steep * speed[:, None]) @ self.turn - self.line[1] / self.scale)
 
 

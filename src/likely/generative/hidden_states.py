@@ -22,6 +22,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
+from likely.data.categories import is_missing
 from likely.distributions.base import Family
 from likely.distributions.priors import log_shares
 from likely.distributions.responsibility import Labels, Responsibility
@@ -255,7 +256,8 @@ def with_lengths(X: Any, lengths: Any, groups: Any) -> tuple[Any, Any]:
             f"groups has {given.size} entries and X has {n_rows} rows; the sequence of each row "
             "was expected. Give one for each row."
         )
-    missing = (given != given) | np.array([each is None for each in given.tolist()])  # NaN, NaT
+    dates = given.dtype.kind == "M"
+    missing = np.isnat(given) if dates else np.array([is_missing(v) for v in given.tolist()])
     if missing.any():
         raise InvalidInput(
             f"groups is missing at row {int(missing.argmax())}; every row must belong to one "
