@@ -1,11 +1,14 @@
-"""How property tests draw, and which cases of a product of parameters run in the fast suite.
+"""How tests draw, and which cases of a product of parameters run in the fast suite.
 
-Properties: the same few examples in CI, fresh ones at a desk, many in slow runs.
+Properties: the same few examples in CI, fresh ones at a desk, many in slow runs. A fit without a
+seed: the same seeds in every run of its test, so that one rare start fails a test always or never.
 """
 
 import gc
 import os
+from itertools import count
 
+import numpy as np
 import pytest
 from _pytest.mark import ParameterSet
 from hypothesis import HealthCheck, settings
@@ -39,6 +42,23 @@ def nothing_waits_for_the_disk():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
         yield
+
+
+_drawn, _default_rng = count(), np.random.default_rng
+
+
+def _seeded(seed=None):
+    """The generator of this seed; without one, of how many of the test's drew without one."""
+    return _default_rng([0, next(_drawn)] if seed is None else seed)
+
+
+np.random.default_rng = _seeded
+
+
+@pytest.hookimpl(tryfirst=True)  # before the fixtures of the test draw
+def pytest_runtest_setup():
+    global _drawn  # one test runs at a time in a process
+    _drawn = count()
 
 
 def pytest_collection_finish():
