@@ -30,7 +30,7 @@ test: $(COMPILED)
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 test-slow: $(COMPILED)
-	LIKELY_EXAMPLES=100 $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "slow or hypothesis"
+	LIKELY_EXAMPLES=100 $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "slow or long or hypothesis"
 
 test-machines: $(COMPILED)
 	$(BIN)/python .ci/machines $(MACHINES)

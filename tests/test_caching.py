@@ -152,6 +152,7 @@ def run(script, *words):
     )
 
 
+@pytest.mark.long
 def test_children_forked_while_threads_fit_and_predict_give_the_same_answers(tmp_path):
     script = tmp_path / "forks.py"
     script.write_text(FORKS)

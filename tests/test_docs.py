@@ -43,6 +43,7 @@ def rst_blocks(text):
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=lambda page: page.stem)
+@pytest.mark.long
 def test_the_examples_of_a_model_page_give_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # examples write files
     text = page.read_text(encoding="utf-8")
@@ -142,6 +143,7 @@ def test_every_link_between_pages_leads_somewhere():
             assert there, f"{page.relative_to(ROOT)} links to {link}"
 
 
+@pytest.mark.long
 def test_the_tree_of_the_manual_has_every_file_and_what_it_is():
     drawn = runpy.run_path(str(ROOT / "docs" / "tree.py"))["tree"]()
     lines = [line.lstrip("│├─ ").split(maxsplit=1) for line in drawn.splitlines()[1:]]

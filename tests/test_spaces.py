@@ -216,6 +216,7 @@ def rows_of_kind(name: str, kind: str) -> tuple[pa.Table, Task]:
 
 
 @pytest.mark.parametrize(("name", "kind"), KINDS_OF_TUNABLE)
+@pytest.mark.long
 def test_every_draw_of_a_models_space_can_be_fitted(name: str, kind: str) -> None:
     table, task = rows_of_kind(name, kind)
     space = space_of(name, rows=30, spread=1.0)

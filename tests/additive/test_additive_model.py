@@ -346,6 +346,7 @@ def test_linear_extrapolation_is_the_tangent_with_bands_that_widen():
     assert width[2] > 4 * width[1] * 0.8 > 4 * width[0]
 
 
+@pytest.mark.long
 def test_a_category_that_the_fit_did_not_have_varies_as_categories_do():
     inside = []
     for seed in range(40):

@@ -312,6 +312,7 @@ def test_the_gains_are_those_of_the_definition():
     ).first.tolist() == [0, 0, 0, 0]
 
 
+@pytest.mark.long
 def test_a_part_of_many_rows_is_scored_the_same_for_every_number_of_blocks(monkeypatch):
     X, y = doubled_evidence(n=6_000)
     whole = calibrate_evidence(DiagonalFamily(), 2, ArrayBlocks(Dense(X), y), Serial(), learn)
@@ -335,6 +336,7 @@ def test_few_rows_are_all_scored_however_many_classes():
     assert is_scored(rng.random(1000), 0.0, 1.0).all()
 
 
+@pytest.mark.long
 def test_hundreds_of_classes_are_calibrated_like_few():
     """Each row is scored against every class, which a part of the rows must bound."""
     rng = np.random.default_rng(0)

@@ -78,6 +78,7 @@ def test_a_useful_number_is_used():
 
 @pytest.mark.parametrize("tail", [0.0, 0.1])
 @pytest.mark.parametrize(("n", "n_draws", "cost"), [(60, 4, 0.03), (600, 1, 0.003)])
+@pytest.mark.long
 def test_a_useless_number_costs_little_of_few_rows_and_nothing_of_many(tail, n, n_draws, cost):
     """Of 60 rows, chance makes a useless number look useful now and then: one standard error."""
     new, truth = documents(2000, seed=1, useful=0.0, tail=tail)

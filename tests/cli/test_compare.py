@@ -52,6 +52,7 @@ def test_a_file_that_holds_sealed_rows_is_an_honesty_refusal(likely, table):
     assert "sealed rows" in " ".join(outcome.err.split())
 
 
+@pytest.mark.long
 def test_slow_models_need_all(likely):
     words = ("--folds", "2", "--repeats", "1", "--json")
     assert likely("compare", "iris", *words).json["result"]["left_out"] == [

@@ -59,6 +59,7 @@ def kept(folder):
     return json.loads((folder / "curve.json").read_text())
 
 
+@pytest.mark.long
 def test_curves_on_a_seal_are_kept_side_by_side_and_shown_by_the_report(likely, tmp_path):
     likely("seal", "iris")
     for of in ("size", "l2", "size"):

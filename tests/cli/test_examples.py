@@ -18,6 +18,7 @@ def test_there_are_examples():
 
 
 @pytest.mark.parametrize("path", OTHERS, ids=[path.stem for path in OTHERS])
+@pytest.mark.long
 def test_the_example_runs(path, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(path), run_name="__main__")
@@ -35,6 +36,7 @@ def test_an_example_takes_seconds(path, tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.long
 def test_the_spam_example_predicts_far_better_than_a_constant(capsys, tmp_path, monkeypatch):
     """17 modules; the most frequent one has 0.114 of the docstrings."""
     monkeypatch.chdir(tmp_path)

@@ -260,6 +260,7 @@ def test_a_seal_whose_manifest_was_edited_fails_the_check(likely, tmp_path):
     assert "manifest was changed after" in " ".join(outcome.err.split())
 
 
+@pytest.mark.long
 def test_a_seal_with_weight_and_exposure_is_evaluated_from_seal_to_report(likely, tmp_path):
     rng = np.random.default_rng(0)
     x, years = rng.normal(size=200), rng.uniform(0.5, 3, 200)

@@ -55,6 +55,7 @@ def no_skops(monkeypatch):
     monkeypatch.setitem(sys.modules, "skops.io", None)
 
 
+@pytest.mark.long
 def test_a_path_goes_from_a_seal_to_final_predictions_and_a_report(likely, flowers, tmp_path):
     likely("seal", flowers, "--target", "y")
     trained = likely("train", "t.seal", BOOSTED, "--set", "max_iter=3", "--json").json

@@ -46,6 +46,7 @@ def files_in(folder):
 
 @pytest.mark.diagonal(2)
 @pytest.mark.parametrize("leaving", [0, 3])
+@pytest.mark.long
 def test_a_full_disk_leaves_nothing_half_written(likely, small_disk, monkeypatch, leaving):
     monkeypatch.chdir(small_disk)
     (small_disk / "table.csv").write_text(patients(60))

@@ -42,6 +42,7 @@ def tuned(likely, *words):
 @pytest.mark.parametrize(
     ("option", "column", "said"), [("group", "shop", WHOLE), ("by_time", "day", FORWARDS)]
 )
+@pytest.mark.long
 def test_the_curve_of_a_run_is_parted_as_the_run_was(likely, tmp_path, shops, option, column, said):
     words = (f"--{option.replace('_', '-')}", column)
     tuned(likely, "shops.csv", "discriminant", "--target", "y", *words)

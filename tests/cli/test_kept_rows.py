@@ -71,6 +71,7 @@ def test_weights_count_and_rows_of_weight_0_are_left_out(likely, tmp_path):
         (("naive-bayes", "--target", "city"), "binary"),
     ],
 )
+@pytest.mark.long
 def test_each_kind_of_target_is_kept_and_reported(likely, tmp_path, table, words, kind):
     assert likely("train", table, *words).exit == 0
     _, facts, run = kept(tmp_path, f"001-{words[0]}")
@@ -110,6 +111,7 @@ def test_a_count_is_held_to_the_same_constant_by_train_and_by_the_report(likely,
     assert "clearly worse than the baseline" in page or "not clearly better than the" in page
 
 
+@pytest.mark.long
 def test_counts_from_0_to_4_that_nothing_tells_are_not_called_better(likely, tmp_path):
     rng = np.random.default_rng(2)
     counts = rng.poisson(1.2, 400).clip(0, 4)

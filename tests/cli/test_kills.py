@@ -202,6 +202,7 @@ def test_a_kill_at_any_point_leaves_what_the_next_command_can_use(
 
 @pytest.mark.diagonal(3)
 @pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.long
 def test_a_full_disk_at_any_point_is_said_and_leaves_nothing_half_written(stage, verb):
     checked = set()
     for which in range(VERBS[verb].points):
@@ -243,6 +244,7 @@ CHILD = """
 """
 
 
+@pytest.mark.long
 def test_a_second_search_in_a_folder_is_told_who_is_there_until_that_one_is_killed(stage):
     stage("tune")
     command = [sys.executable, "-c", textwrap.dedent(CHILD), VERBS["tune"].words]

@@ -101,6 +101,7 @@ def test_numbers_with_fractions_are_never_made_classes_for_a_model(likely, table
         ("visits.csv", "count", "linear", "log-likelihood", "negative-log-likelihood"),
     ],
 )
+@pytest.mark.long
 def test_a_sealed_kind_is_the_same_from_compare_to_the_report(
     likely, tables, data, kind, model, metric, score
 ):

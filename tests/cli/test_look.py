@@ -133,6 +133,7 @@ def test_a_file_that_cannot_be_read_is_refused(likely, name, tmp_path):
     assert re.search(said, " ".join(outcome.err.split()))
 
 
+@pytest.mark.long
 def test_a_look_from_the_command_line_is_quick(tmp_path):
     import numpy as np
     import pandas as pd

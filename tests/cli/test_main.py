@@ -134,6 +134,7 @@ def test_colours_can_be_turned_off(monkeypatch, words):
 
 @pytest.mark.diagonal(2)
 @pytest.mark.parametrize("words", ["predict @last digits --proba", "models naive-bayes"])
+@pytest.mark.long
 def test_a_reader_that_stops_early_is_no_error(likely, tmp_path, words):
     assert likely("train", "digits", "naive-bayes").exit == 0
     process = subprocess.Popen(
@@ -175,6 +176,7 @@ def test_the_demo_takes_less_than_a_minute(likely):
     assert costs_at_most(DEMO_IMPORTS, import_libraries, demo)
 
 
+@pytest.mark.long
 def test_the_demo_tells_the_whole_story_and_ends_with_the_report(likely, tmp_path):
     outcome = likely("demo", "-o", "story")
     assert outcome.exit == 0

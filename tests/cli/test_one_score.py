@@ -165,6 +165,7 @@ def test_a_model_of_a_seal_with_exposures_predicts_with_them_and_so_does_final(l
     ],
     ids=" ".join,
 )
+@pytest.mark.long
 def test_the_terminal_the_run_and_the_report_give_one_score(likely, tmp_path, words):
     (tmp_path / "patients.csv").write_text(patients())
     said = likely("train", "patients.csv", *words, "-o", "run").out

@@ -147,6 +147,7 @@ def test_a_workbook_is_no_output_and_what_opens_in_one_is_named(likely, tmp_path
     assert "Add it; a column of 1s gives the prediction per unit of exposure." in refused
 
 
+@pytest.mark.long
 def test_look_after_a_comparison_that_found_nothing_keeps_the_exposure(likely, tmp_path):
     rng = np.random.default_rng(2)
     names = [*(f"x{j}" for j in range(12)), "years", "claims"]

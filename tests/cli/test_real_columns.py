@@ -48,6 +48,7 @@ def done(outcome):
 @pytest.mark.parametrize(
     "kind", ["date32", *(pytest.param(kind, marks=pytest.mark.slow) for kind in [*TYPES][1:])]
 )
+@pytest.mark.long
 def test_a_parquet_file_with_dates_goes_from_look_to_report(likely, tmp_path, kind):
     pq.write_table(dated(kind), tmp_path / "churn.parquet")
     target = ("--target", "churn")
@@ -77,6 +78,7 @@ def test_a_parquet_file_with_dates_goes_from_look_to_report(likely, tmp_path, ki
     assert len((tmp_path / "new.csv").read_text().split()) == 5
 
 
+@pytest.mark.long
 def test_what_look_found_is_in_the_seal_and_in_the_run(likely, churn):
     done(likely("seal", "churn.parquet", "--target", "churn"))
     done(likely("train", "churn.seal", "naive-bayes", "-o", "r"))
@@ -91,6 +93,7 @@ def test_what_look_found_is_in_the_seal_and_in_the_run(likely, churn):
 
 
 @pytest.mark.parametrize("model", ["logistic", "naive-bayes"])
+@pytest.mark.long
 def test_an_identifier_is_not_asked_for_and_can_be_kept_beside_predictions(likely, churn, model):
     done(likely("train", "churn.parquet", model, "--target", "churn", "-o", "r"))
     pq.write_table(dated().drop_columns(["customer_id"]).slice(0, FEW), churn / "bare.parquet")
@@ -135,6 +138,7 @@ def test_an_identifier_is_not_asked_for_and_can_be_kept_beside_predictions(likel
     assert json.loads((churn / "out.jsonl").read_text().split("\n")[0])["when"] == "2021-01-01"
 
 
+@pytest.mark.long
 def test_columns_to_keep_must_exist_and_differ(likely, churn):
     words = ("--target", "churn", "-x", "3", "-o", "r")
     done(likely("train", "churn.parquet", "logistic", *words))

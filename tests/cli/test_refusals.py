@@ -173,6 +173,7 @@ def unread(pipe):
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
+@pytest.mark.long
 def test_ctrl_c_stops_a_process_with_130(files):
     """The process waits for the rest of its standard input, which is never written."""
     environment = {**os.environ, "PYTHONPATH": SOURCE}

@@ -175,6 +175,7 @@ def test_documents_are_read_from_standard_input(likely, run):
     assert likely("predict", "r", "-", stdin="").out == "prediction\n"
 
 
+@pytest.mark.long
 def test_a_line_is_answered_before_the_next_is_written(run):
     code = "import sys; from likely.cli.main import main; sys.argv[0] = 'likely'; sys.exit(main())"
     child = subprocess.Popen(
@@ -331,6 +332,7 @@ def test_an_explained_document_is_written_as_a_page(likely, files):
         assert refused.exit == 1 and "words in colours" in " ".join(refused.err.split())
 
 
+@pytest.mark.long
 def test_a_report_on_texts_speaks_of_words_and_shows_whole_documents(likely, files):
     given = ("--set", "words.ngram_range=1,2")
     done(likely("train", "sms.csv", "naive-bayes", *OPTIONS, *given, "-o", "r"))

@@ -56,6 +56,7 @@ def test_it_writes_a_run_with_the_best_model(likely, tmp_path):
 
 
 @pytest.mark.parametrize("search", ["grid", "random", "halving"])
+@pytest.mark.long
 def test_every_search_runs_in_json(likely, search):
     said = likely(
         "tune", "iris", "discriminant", "--search", search, "--trials", "6", "--json"
@@ -72,6 +73,7 @@ def test_a_time_limit_ends_it(likely, monkeypatch):
     assert said["result"]["study"]["stopped"] == "out of time"
 
 
+@pytest.mark.long
 def test_nested_gives_the_honest_score_and_promises_it(likely):
     words = ("tune", "iris", "discriminant", "--trials", "3", "--nested", "3", "--json")
     result = likely(*words).json["result"]
@@ -103,6 +105,7 @@ def test_final_shows_the_estimate_of_its_own_loss_after_a_search_by_another_metr
     assert f'"cv_estimate":{told["cv_estimate"]}' in commit.replace(": ", ":")
 
 
+@pytest.mark.long
 def test_ctrl_c_keeps_what_it_has_and_the_next_command_goes_on(
     likely, tmp_path, interrupted_after, monkeypatch
 ):
@@ -148,6 +151,7 @@ def people(folder):
 
 
 @pytest.mark.parametrize("how", ["a seal", "an option"])
+@pytest.mark.long
 def test_groups_stay_together_and_are_no_feature(likely, tmp_path, how):
     people(tmp_path)
     words = ["tune", "people.csv", "discriminant", "--target", "y", "--group", "person"]
@@ -200,6 +204,7 @@ def test_settings_by_hand_are_tried_after_the_model_as_it_is(likely):
     assert len(trials) == 4
 
 
+@pytest.mark.long
 def test_halving_shows_its_rounds(likely):
     said = likely("tune", "iris", "discriminant", "--search", "halving", "--trials", "9").out
     said = " ".join(said.split())

@@ -37,6 +37,7 @@ def words_of(model):
     return [name.removeprefix("body: ") for name in model.preparation_.word_names]
 
 
+@pytest.mark.long
 def test_runs_of_words_are_counted_and_recorded(likely, reviews):
     model, parameters = trained(likely, reviews, "words.ngram_range=1,2", "words.min-df=2")
     assert "not good" in words_of(model) and "good" in words_of(model)
@@ -48,6 +49,7 @@ def test_runs_of_words_are_counted_and_recorded(likely, reviews):
     assert not any(name.startswith("words") for name in parameters)
 
 
+@pytest.mark.long
 def test_words_that_are_left_out_are_given_with_commas(likely, reviews):
     model, parameters = trained(likely, reviews, "words.stop_words=good,bad")
     assert "warm" in words_of(model) and not {"good", "bad"} & {*words_of(model)}

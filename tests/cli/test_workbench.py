@@ -101,6 +101,7 @@ def test_the_same_with_seven_thousand_rows_in_the_promised_time(likely, tmp_path
     assert seconds["compare"] < 2 * COMPARE_SECONDS * unit  # processor time of two cores
 
 
+@pytest.mark.long
 def test_every_verb_says_the_documented_keys(likely, tmp_path):
     keys = ["command", "version", "exit", "seed", "result", "findings", "files", "next"]
     (tmp_path / "churn.csv").write_text(customers(300))

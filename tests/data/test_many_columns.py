@@ -47,6 +47,7 @@ def made_file(folder, n_columns):
 
 @pytest.mark.diagonal(2)
 @pytest.mark.parametrize("verb", ["look", "train"])
+@pytest.mark.long
 def test_commands_cost_less_than_ten_times_as_much_for_four_times_the_columns(
     verb, tmp_path, monkeypatch, capsys
 ):

@@ -37,6 +37,7 @@ def design(seed=0, n=120):
 GROUPS = np.array([0, 0, 0, 0, 1, 1, 1, 1, -1])
 
 
+@pytest.mark.long
 def test_of_a_gaussian_they_maximise_the_restricted_likelihood():
     """y − ȳ ~ N(0, φ(I + XΛ⁻¹Xᵀ)) on the space without the constant."""
     X, eta, rng = design()

@@ -58,6 +58,7 @@ def test_any_cut_and_any_executor_give_the_same_fit(name, rows_per_block, monkey
         assert_allclose(answers(model, X), said, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.long
 def test_a_temperature_does_not_depend_on_the_cut_or_the_executor(monkeypatch):
     X, y = FITS["nb-gaussian"].data(n=200)
     X = np.hstack([X, X])  # counted twice, so there is something to cool

@@ -217,6 +217,7 @@ for line in sys.argv[2:]:
 """
 
 
+@pytest.mark.long
 def test_models_load_in_a_fresh_process(tmp_path):
     X, _ = data("dense")
     np.save(tmp_path / "X.npy", X)

@@ -34,6 +34,7 @@ MODELS = {
 }
 
 
+@pytest.mark.long
 def test_it_maximises_the_marginal_likelihood_of_a_gaussian():
     X, eta, rng = rows()
     y = eta + rng.normal(size=len(eta))

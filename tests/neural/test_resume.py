@@ -265,6 +265,7 @@ classifier(max_epochs=1_000_000, checkpoint=sys.argv[1]).fit(X, y)
 """
 
 
+@pytest.mark.long
 def test_a_killed_process_leaves_a_checkpoint_to_resume_from(tmp_path):
     path = tmp_path / "c"
     root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))

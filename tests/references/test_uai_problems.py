@@ -47,6 +47,7 @@ def problem(name):
 
 
 @pytest.mark.parametrize("name", problems(n for n in BEST_KNOWN if not n.startswith("MAP")))
+@pytest.mark.long
 def test_marginals_and_the_partition_function_have_the_digits_of_the_files(name):
     graph, given = problem(name)
     beliefs = graph.query(given=given)

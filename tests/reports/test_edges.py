@@ -113,6 +113,7 @@ def test_many_classes_are_listed_and_not_drawn(facts):
 @pytest.mark.parametrize(
     "words", [["iris", "frank-hall"], ["digits", "naive-bayes"], ["wine", "softmax"]]
 )
+@pytest.mark.long
 def test_each_way_of_explaining_a_model_has_its_page(words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run(["train", *words]) == 0

@@ -103,6 +103,7 @@ def test_what_the_product_promises_is_said(html, whole):
         assert words in re.sub(r"\s+", " ", text), words
 
 
+@pytest.mark.long
 def test_the_same_run_gives_the_same_page(whole):
     assert html_of(whole) == html_of(whole)
 
@@ -160,6 +161,7 @@ def test_what_is_missing_of_unsealed_data_is_said_as_a_command_to_type(tmp_path)
     assert said["Tuning"] == "no settings were searched"  # a glm has no default search space
 
 
+@pytest.mark.long
 def test_a_bare_run_with_scores_of_train_has_a_verdict(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for words in (["iris", "naive-bayes"], ["diabetes", "linear"], ["iris", "mixture"]):
@@ -202,6 +204,7 @@ def test_names_of_columns_classes_and_files_are_text(tmp_path):
     assert "$\\alpha$" in html  # no mathematics is made of a name
 
 
+@pytest.mark.long
 def test_a_report_on_many_rows_is_small(tmp_path):
     model = GLM(response="poisson")
     folder = write_run(tmp_path / "run", counts(20_000), "visits", model, "glm", kind="count")
@@ -209,6 +212,7 @@ def test_a_report_on_many_rows_is_small(tmp_path):
     assert "800 of 20,000 rows are drawn" in html_of(folder)
 
 
+@pytest.mark.long
 def test_no_cell_of_a_sealed_row_is_in_the_report(tmp_path):
     """A row of the test set, with cells that no other row has, is nowhere in the page."""
     folder = whole_run(tmp_path)

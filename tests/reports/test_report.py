@@ -129,6 +129,7 @@ def test_the_function_stays_public_after_its_package_is_imported():
     assert likely.reports.page.report_of
 
 
+@pytest.mark.long
 def test_a_notebook_shows_a_link_to_the_report(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X, y = flowers()

@@ -115,6 +115,7 @@ def test_a_ledger_with_a_flipped_byte_is_reported_broken(whole, tmp_path):
     assert "unknown, because the ledger was changed" in html
 
 
+@pytest.mark.long
 def test_a_ledger_that_is_not_the_one_the_run_saw_shows(copied, whole):
     rewritten(copied, "run.json", lambda f: f["seal"].update(count=9))
     assert (

@@ -300,6 +300,7 @@ CHILD = """
 @pytest.mark.parametrize(
     ("budget", "expected"), [(1, ["1", "refused"]), (2, ["1", "2"])], ids=["one", "two"]
 )
+@pytest.mark.long
 def test_of_two_processes_that_finalise_at_once_none_is_lost(budget, expected, table, tmp_path):
     sealed = likely.seal(table, "y", folder=tmp_path, budget=budget)
     code = textwrap.dedent(CHILD)

@@ -120,6 +120,7 @@ def test_a_kill_at_any_point_of_another_look_keeps_its_reason(table, work, tmp_p
         assert after.verify().sound
 
 
+@pytest.mark.long
 def test_a_full_disk_at_any_point_of_seal_leaves_nothing_or_a_whole_seal(table, tmp_path):
     trial = tmp_path / "trial"
     trial.mkdir()
@@ -139,6 +140,7 @@ def test_a_full_disk_at_any_point_of_seal_leaves_nothing_or_a_whole_seal(table, 
         assert sealed.final(likely.NaiveBayes(), escrow=escrow).evaluation == 1
 
 
+@pytest.mark.long
 def test_a_full_disk_at_any_point_of_final_costs_no_other_look(table, tmp_path):
     trial = likely.seal(table, "y", name="trial", folder=tmp_path)
     points = points_of(lambda: trial.final(likely.NaiveBayes()))

@@ -364,6 +364,7 @@ def writes_in(tree):
             yield name
 
 
+@pytest.mark.long
 def test_nothing_else_in_the_package_writes_files():
     package = Path(likely.__file__).parent
     found = {

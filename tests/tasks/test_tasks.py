@@ -175,6 +175,7 @@ def test_the_rows_that_are_named_are_explained_of_a_model(model, library, folder
         lk.explain(fitted, X, rows=[0, 200])
 
 
+@pytest.mark.long
 def test_one_row_of_a_run_is_a_number_and_rows_need_a_table(folder):
     found = lk.train("patients.csv", "ill", "naive-bayes")
     assert lk.explain(found, "patients.csv", rows=17).explanation.rows == (17,)

@@ -216,6 +216,7 @@ def test_parts_of_the_text_do_not_matter(monkeypatch, executor, options):
     ],
     ids=str,
 )
+@pytest.mark.long
 def test_batches_add_up_to_one_fit(words):
     whole = TextClassifier(words=words).fit(TEXTS, Y, WEIGHT + 0.5)
     batches = TextClassifier(words=words)

@@ -86,6 +86,7 @@ def scored(made, *, numbers):
         for each in estimators(kind)
     ],
 )
+@pytest.mark.long
 def test_every_estimator_of_scikit_learn_is_scored_or_refused_in_words(name, made, numbers):
     try:
         found = scored(made, numbers=numbers)

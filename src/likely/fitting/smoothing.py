@@ -49,6 +49,7 @@ FIRST_STEPS, LAST_STEPS = 8, 30  # of the fixed point between two passes: far aw
 LENGTHENED = 0.8  # the largest ratio of two steps that is believed: up to 5 steps in one
 FAR = 1.0  # nats to the penalised optimum: the quadratic model is rough
 SETTLED = 1e-3  # effective coefficients: by how much edf still moves at the end
+ABSENT = 1e-4  # effective coefficients of a group that the others need not wait for
 NEAR = 1e-4  # nats to the penalised optimum
 SHORTEST = 2.0**-20  # of a step
 SHIFT = 1e-9  # of the curvature: none
@@ -219,11 +220,13 @@ def _on_totals(
 ) -> tuple[Array, _Quadratic]:
     """The fixed point of λ on the quadratic model at θ, or near it.
 
-    Every second step of ln λ is lengthened as if the steps went on in their ratio (Aitken).
+    Every second step of ln λ is lengthened as if the steps went on in their ratio (Aitken).  Groups
+    without any effective coefficient that ask for no less λ stay where they are.
     """
     strength, last = np.clip(strength, *limits), np.zeros(strength.size)
+    whole = group
     found = _quadratic(here, _spread(strength, group), n, floor)
-    edf = _by_group(found.edf, group, strength.size)
+    at, edf = here, _by_group(found.edf, group, strength.size)
     for _ in range(most):
         squares = _by_group(np.square(found.best), group, strength.size)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -232,12 +235,26 @@ def _on_totals(
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.clip(np.where(last == 0, 0.0, step / last), 0.0, LENGTHENED)
         last = np.where(last == 0, step, 0.0)
-        strength = np.clip(strength * np.exp(step / (1 - ratio)), *limits)
-        found = _quadratic(here, _spread(strength, group), n, floor)
+        counted = _by_group(np.ones(len(group)), group, strength.size) > 0
+        strength = np.clip(strength * np.exp(np.where(counted, step / (1 - ratio), 0.0)), *limits)
+        present = np.append((edf > ABSENT) | (step < 0), True)[group]
+        at, group = _part(at, present), group[present]
+        found = _quadratic(at, _spread(strength, group), n, floor)
         before, edf = edf, _by_group(found.edf, group, strength.size)
         if np.abs(edf - before).max(initial=0.0) < SETTLED / 10:
             break
+    if len(group) < len(whole):
+        found = _quadratic(here, _spread(strength, whole), n, floor)
     return strength, found
+
+
+def _part(here: _Here, kept: Array) -> _Here:
+    """The totals of some parameters, the others held."""
+    if kept.all():
+        return here
+    loss = here.loss
+    part = SecondOrder(loss.value, loss.gradient[kept], loss.hessian[np.ix_(kept, kept)])
+    return _Here(here.theta[kept], part, here.pearson)
 
 
 def _quadratic(here: _Here, ridge: Array, n: float | None, floor: float) -> _Quadratic:

@@ -22,7 +22,7 @@ Bishop, Pattern Recognition and Machine Learning, §4.3.4.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -38,7 +38,6 @@ from likely.solvers.base import FirstOrder, SecondOrder
 from likely.special import logsumexp, softmax
 
 PAIRS_AT_ONCE = 32  # columns of weights that are in memory with a block
-NONE: Array = np.empty(0, dtype=np.intp)  # entries of θ: the reference class has none
 
 
 @final
@@ -126,15 +125,23 @@ def block_hessian_on(classes: SoftmaxClasses, theta: Array, columns: Array, bloc
     k, j = np.divmod(columns, len(theta) // classes.weighted)
     features = np.unique(j)
     place = np.searchsorted(features, j)
-    entries: dict[int, Array] = {
-        classes.number(a): np.flatnonzero(k == a) for a in range(classes.weighted)
+    whole = np.array_equal(columns, np.arange(len(theta)))  # then slices, which are faster
+    size = len(features)
+    entries: dict[int, Any] = {
+        classes.number(a): slice(a * size, (a + 1) * size) if whole else np.flatnonzero(k == a)
+        for a in range(classes.weighted)
     }
     out = np.zeros((len(columns), len(columns)))
     for a, b, part in _pairs(probability, block, features):
         for one, other in ((a, a), (b, b), (a, b), (b, a)):
-            rows, others = entries.get(one, NONE), entries.get(other, NONE)
+            if one not in entries or other not in entries:  # the reference class has none
+                continue
+            rows, others = entries[one], entries[other]
             sign = 1.0 if one == other else -1.0
-            out[rows[:, None], others] += sign * part[place[rows][:, None], place[others]]
+            if whole:
+                out[rows, others] += sign * part
+            else:
+                out[rows[:, None], others] += sign * part[place[rows][:, None], place[others]]
     return Total(out)
 
 

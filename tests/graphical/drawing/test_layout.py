@@ -47,12 +47,14 @@ def test_nothing_overlaps_in_small_diagrams(name):
 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 9999), n=st.integers(1, 12), per_node=st.floats(0, 2.5))
+@pytest.mark.long
 def test_nothing_overlaps_in_small_random_graphs(seed, n, per_node):
     assert_nothing_overlaps(random_directed(seed, n, per_node))
     assert_nothing_overlaps(random_undirected(seed, n, per_node, squares=True))
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.long
 def test_nothing_overlaps_at_fifty_nodes(seed):
     assert_nothing_overlaps(random_directed(seed, 50, per_node=1.0 + seed))
     assert_nothing_overlaps(random_undirected(seed, 50, squares=seed > 0))
@@ -191,6 +193,7 @@ def test_a_plate_around_a_whole_network_is_a_box_around_its_picture():
     )
 
 
+@pytest.mark.long
 def test_nothing_overlaps_where_a_network_of_twenty_has_plates():
     bare = random_directed(0, 20, per_node=1.2, longest=4)
     names = [node.name for node in bare.nodes]

@@ -112,6 +112,7 @@ def test_a_graph_beyond_any_memory_is_refused_too():
     assert refused.value.bytes > 8 * 2.0**57  # planning stops at a clique of 58 variables
 
 
+@pytest.mark.long
 def test_a_clique_of_more_variables_than_an_array_has_axes():
     """90 variables, each joined to all others, of which 87 have one state."""
     rng = np.random.default_rng(1)

@@ -38,6 +38,7 @@ def long_chain(n=5000, seed=0):
 # ── sums ─────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.long
 def test_marginals_of_500_random_trees_equal_enumeration():
     for seed in TREES:
         graph = random_tree(seed)
@@ -227,6 +228,7 @@ def test_sums_hold_no_best_states_and_maxima_no_marginals():
 # ── numbers ──────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.long
 def test_a_long_chain_agrees_in_scaled_numbers_and_in_logs_and_underflows_in_plain_ones():
     graph = long_chain()
     scaled, logs = graph.messages(mode="scaled"), graph.messages(mode="log")

@@ -360,6 +360,7 @@ def test_rules_that_contradict_each_other_are_refused():
 
 @few
 @given(seed=seeds)
+@pytest.mark.long
 def test_the_order_of_the_rows_does_not_matter_and_more_search_is_no_worse(seed):
     network = random_network(seed, sizes=(2, 3, 2, 2, 2))
     codes = drawn(network, 100, seed)

@@ -35,6 +35,7 @@ def remarks(blocks):
             yield block
 
 
+@pytest.mark.long
 def test_the_verdict_begins_with_a_stop_and_is_not_green(broken):
     (part,) = report_of([read_run(broken)]).parts
     first, *others = remarks(part.sections[0].blocks)

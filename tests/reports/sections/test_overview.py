@@ -54,6 +54,7 @@ def test_runs_without_a_seal_say_so(runs, tmp_path):
     assert row[3] == "none sealed"
 
 
+@pytest.mark.long
 def test_a_tuned_verdict_says_that_it_was_chosen(runs):
     html = report_of([runs[0]]).html
     assert (
@@ -62,6 +63,7 @@ def test_a_tuned_verdict_says_that_it_was_chosen(runs):
     assert "so that it is too good" not in report_of([runs[1]]).html
 
 
+@pytest.mark.long
 def test_a_second_look_says_the_level_of_its_interval(runs, tmp_path):
     html = report_of([runs[2]]).html
     assert "(97.5 % interval " in html  # in the first sentence

@@ -62,6 +62,7 @@ def by_hand(estimator, frame, folds):
 
 
 @pytest.mark.parametrize("kind", ["binary", "classes", "ordinal", "count", "positive", "real"])
+@pytest.mark.long
 def test_every_kind_is_compared_with_its_models_and_the_baseline(kind):
     found = lk.compare(mixed(kind=kind), "y", folds=3, repeats=1)
     assert found.task.kind == kind
@@ -293,6 +294,7 @@ def test_a_comparison_shows_no_leak_of_an_encoding_that_each_fold_learns_itself(
     assert outside.best.against_baseline.p < 0.01
 
 
+@pytest.mark.long
 def test_on_noise_nothing_is_clearly_better_than_the_constant():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(200, 5)), columns=list("abcde"))

@@ -61,6 +61,7 @@ def models_beside(response):
 
 
 @pytest.mark.parametrize("name", TABLES)
+@pytest.mark.long
 def test_the_default_models_have_means_that_do_not_explode(name):
     make, target, kind, _ = TABLES[name]
     found = lk.compare(make(), target, kind=kind)

@@ -280,6 +280,7 @@ def test_a_fault_is_reported_once(code, table):
 
 
 @pytest.mark.parametrize("name", BUILTIN)
+@pytest.mark.long
 def test_built_in_data_have_five_findings_in_all(name):
     found = lk.look(builtin_table(name), BUILTIN[name].target).findings
     said = {
@@ -325,6 +326,7 @@ def test_a_test_is_a_column_to_check_if_right_in_95_and_a_suspect_in_99_of_100_c
 
 
 @pytest.mark.parametrize("name", ["anes96", "fair", "heart", "modechoice", "spector", "randhie"])
+@pytest.mark.long
 def test_no_column_of_honest_tables_predicts_any_other_nearly_alone(name):
     import statsmodels.datasets
 

@@ -211,6 +211,7 @@ def test_a_number_given_for_a_text_is_read_as_text():
     assert rows.words.nnz == 2
 
 
+@pytest.mark.long
 def test_words_in_a_plan_of_folds_are_learned_in_each_fit():
     X, y = reviews()
     found = lk.compare(X.assign(y=y), "y", ["naive-bayes", "logistic"], folds=3, repeats=1)

@@ -34,6 +34,7 @@ def with_a_product(kind):
 
 
 @pytest.mark.parametrize("kind", ["real", "count", "positive"])
+@pytest.mark.long
 def test_a_product_that_no_line_has_is_named_with_its_columns(kind):
     frame = with_a_product(kind)
     found = lk.compare(frame, "y", kind=kind, folds=3, repeats=1)

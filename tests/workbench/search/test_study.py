@@ -134,6 +134,7 @@ def test_the_folds_of_numbers_are_plain_and_of_classes_stratified(iris: Any) -> 
 
 
 @pytest.mark.parametrize("search", ["random", "halving", "bayes"])
+@pytest.mark.long
 def test_threads_give_the_study_that_one_thread_gives(iris: Any, search: str) -> None:
     options: dict[str, Any] = {"search": search, "trials": 6, "folds": 2, "seed": 4}
     one = tune(iris, "target", "softmax", executor="serial", **options)

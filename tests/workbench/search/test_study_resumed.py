@@ -27,6 +27,7 @@ pytestmark = pytest.mark.filterwarnings(
 INFINITE = Estimate(np.inf, 0.5, np.inf, 0.7)
 
 
+@pytest.mark.long
 def test_a_kill_at_any_write_resumes_to_the_same_study(iris: Any, tmp_path: Path) -> None:
     """The folder as it is at each point of each write, as a power cut would leave it."""
     folder, points, cuts = tmp_path / "study", [], {}
@@ -87,6 +88,7 @@ def test_a_full_disk_is_said_and_what_was_written_is_kept(iris: Any, tmp_path: P
     assert answers(again) == answers(fresh)
 
 
+@pytest.mark.long
 def test_an_interrupt_keeps_the_study_and_resume_ends_it(
     iris: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -117,6 +117,7 @@ def test_the_answer_depends_neither_on_threads_nor_on_an_interruption(tmp_path) 
     assert timeless(explored(Folds(), earlier=short)) == timeless(whole)
 
 
+@pytest.mark.long
 def test_tune_stops_trials_and_says_so(tmp_path) -> None:
     frame = load_iris(as_frame=True).frame
     options: dict[str, Any] = {"trials": 20, "folds": 3, "stop_unpromising": True}
