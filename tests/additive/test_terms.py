@@ -11,7 +11,6 @@ from likely.additive.terms import (
     CUBIC,
     AdditiveTerms,
     CategoryTerm,
-    _knots,
     number_term,
     splines,
     turned,
@@ -38,9 +37,9 @@ def test_the_sum_of_squares_is_the_roughness_of_the_curve():
     rng, v = np.random.default_rng(0), np.linspace(0, 1, 20_001)
     for _ in range(3):
         w = rng.normal(size=turn.shape[1])
-        curve = BSpline(_knots(k), turn @ w, CUBIC)
+        curve = BSpline(splines(k).knots, turn @ w, CUBIC)
         assert_allclose(np.mean(curve.derivative(2)(v) ** 2), np.sum(w**2), rtol=1e-3)
-    assert_allclose(splines(v, k).sum(axis=1), 1.0, rtol=1e-12)
+    assert_allclose(splines(k)(v).sum(axis=1), 1.0, rtol=1e-12)
 
 
 @pytest.mark.parametrize("draw", ["normal", "lognormal", "integers"])

@@ -127,3 +127,16 @@ def test_compiling_is_said_at_once_and_one_time(monkeypatch, capsys, unit):
     with screen.showing_progress(GlobalOptions(), "fitting", 10, unit=unit):
         report("compiling", 0, "once")
     assert "compiling, once" in capsys.readouterr().err
+
+
+def test_scores_are_said_while_a_slow_model_is_fitted(monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr(screen.time, "monotonic", lambda: now[0])
+    with screen.showing_progress(GlobalOptions(), "comparing", 10, unit="fits"):
+        tell(SCORED)
+        assert capsys.readouterr().err == ""
+        now[0] = 7.0
+        report("EM step", 1, "objective 3.5")  # of a fit of the next model
+        assert capsys.readouterr().err.startswith("comparing: naive-bayes: log loss 0.412")
+        report("fits", 1, "mixture", total=10)
+        assert "naive-bayes" not in capsys.readouterr().err

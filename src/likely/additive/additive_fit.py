@@ -48,7 +48,7 @@ from likely.solvers.minimise import Solution
 
 SMALLEST = 1e-10  # of the largest variance of a term
 EXACT = 1e-12  # of the null deviance: the search starts where λ was found, one step from it
-KEPT = 400_000_000  # bytes of Φ in memory; beyond, it is made again in each pass
+KEPT = 1_000_000_000  # bytes of Φ in memory; beyond, it is made again in each pass
 USUAL_PARAMETERS = 1_000  # of all predictors, where curves may have fewer functions
 MOST_PARAMETERS = 6_000  # H has their square
 MANY_LEVELS, MOST_OF_ROWS = 50, 0.5  # of a category: more are warned of
@@ -230,8 +230,11 @@ def phi_blocks(rows: EncodedRows[Schema], terms: AdditiveTerms) -> Blocks:
     blocks, p = rows.blocks, terms.n_columns
     change = partial(_with_features, terms)
     if isinstance(blocks, ArrayBlocks) and 8 * blocks.n_rows * p <= KEPT:
-        parts = [change(block).X.stored() for block in blocks]
-        return replace(blocks, X=Dense(np.vstack(parts)), rows_per_block=None)
+        phi, done = np.empty((blocks.n_rows, p)), 0
+        for block in blocks:
+            phi[done : done + block.n_rows] = change(block).X.stored()
+            done += block.n_rows
+        return replace(blocks, X=Dense(phi), rows_per_block=None)
     if isinstance(blocks, ArrayBlocks | SourceBlocks):  # Φ is wider than the columns
         n_rows = blocks.n_rows or UNKNOWN_ROWS
         blocks = replace(blocks, rows_per_block=block_rows(n_rows, p, 8 * n_rows * p))

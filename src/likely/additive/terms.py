@@ -30,6 +30,7 @@ Wahba, Spline Models for Observational Data, §2 (periodic splines).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import NamedTuple, final
 
 import numpy as np
@@ -38,14 +39,15 @@ from scipy.interpolate import BSpline, PchipInterpolator
 from likely._typing import Array, Codes
 from likely.additive.encoded_columns import ColumnTotals
 from likely.additive.smooth import FEWEST_VALUES, MOST_SPLINES, Smooth, period_of, refuse_period
+from likely.caching import cached_property
 from likely.data.schema import Schema
 from likely.errors import InvalidInput
 from likely.explanations.explanation import JOINED
 from likely.numerics.quantiles import QuantileSummary
+from likely.numerics.splines import CUBIC, CubicSplines
 from likely.storage.declarations import LARGEST, Between, Increasing, InRange, SameCount
 from likely.storage.values import same_count, unlike
 
-CUBIC = 3
 BEYOND = 0.1  # of the width of a range, on either side: how far a line goes on
 ROWS_A_SPLINE, FEW_SPLINES = 40, 10
 RANKS = 33  # points between which ranks are interpolated
@@ -170,7 +172,7 @@ class NumberTerm:
             raw = waves(np.mod(inside, self.period), self.period, len(self.turn))
         else:
             inside = np.clip(inside, self.low, self.high)
-            raw = splines(half_ranks(inside, self.grid, self.rank), len(self.turn))
+            raw = splines(len(self.turn))(half_ranks(inside, self.grid, self._ranked))
         found = raw @ self.turn
         found -= np.column_stack([np.ones(len(x)), self._straight(inside, missing)]) @ self.line
         if self.tangent and not self.period:
@@ -180,14 +182,17 @@ class NumberTerm:
         found[missing] = 0.0
         return found
 
+    @cached_property
+    def _ranked(self) -> PchipInterpolator:
+        return rank_curve(self.grid, self.rank)
+
     def _slopes(self) -> Array:
         """W′ at the lowest and at the highest value, (2, q): of splines the outermost two rise."""
         k = len(self.turn)
         steep = np.zeros((2, k))
         steep[0, :2] = steep[1, -2:] = CUBIC * (k - CUBIC) * np.array([-1.0, 1.0])
         width = self.grid[-1] - self.grid[0]
-        ranked = PchipInterpolator((self.grid - self.grid[0]) / width, self.rank).derivative()
-        speed = (1 + ranked(np.array([0.0, 1.0]))) / (2 * width)
+        speed = (1 + self._ranked(np.array([0.0, 1.0]), 1)) / (2 * width)
         return np.asarray((steep * speed[:, None]) @ self.turn - self.line[1] / self.scale)
 
 
@@ -423,7 +428,7 @@ def number_term(
     else:
         k = min(smooth.k, max(int(summary.total_weight) // ROWS_A_SPLINE, FEW_SPLINES), len(x))
         grid, rank = ranks(x, w)
-        raw = splines(half_ranks(x, grid, rank), k) @ (turn := turned(k))
+        raw = splines(k)(half_ranks(x, grid, rank_curve(grid, rank))) @ (turn := turned(k))
         straight = np.column_stack([np.ones(len(x)), (x - centre) / scale])
         plain = replace(plain, grid=grid, rank=rank)
     root = np.sqrt(w)[:, None]
@@ -446,16 +451,22 @@ def ranks(x: Array, w: Array) -> tuple[Array, Array]:
     return x[chosen], ((share - share[0]) / (share[-1] - share[0])).clip(0.0, 1.0)
 
 
-def half_ranks(x: Array, grid: Array, rank: Array) -> Array:
+def rank_curve(grid: Array, rank: Array) -> PchipInterpolator:
+    """The rank at each place between the lowest and the highest value."""
+    return PchipInterpolator((grid - grid[0]) / (grid[-1] - grid[0]), rank)
+
+
+def half_ranks(x: Array, grid: Array, ranked: PchipInterpolator) -> Array:
     """v: half the place of x between the lowest and the highest value, half its rank."""
-    width = grid[-1] - grid[0]
-    place, places = (x - grid[0]) / width, (grid - grid[0]) / width
-    return np.clip((place + PchipInterpolator(places, rank)(place)) / 2, 0.0, 1.0)
+    place = (x - grid[0]) / (grid[-1] - grid[0])
+    return np.clip((place + ranked(place)) / 2, 0.0, 1.0)
 
 
-def splines(v: Array, k: int) -> Array:
-    """k cubic B-splines with equally spaced knots on [0, 1], (n, k)."""
-    return np.asarray(BSpline.design_matrix(v, _knots(k), CUBIC).toarray())
+@cache
+def splines(k: int) -> CubicSplines:
+    """k cubic B-splines with equally spaced knots on [0, 1]."""
+    inner = np.linspace(0.0, 1.0, k - CUBIC + 1)
+    return CubicSplines(np.concatenate([np.zeros(CUBIC), inner, np.ones(CUBIC)]))
 
 
 def waves(x: Array, period: float, n_functions: int) -> Array:
@@ -466,8 +477,7 @@ def waves(x: Array, period: float, n_functions: int) -> Array:
 
 def turned(k: int) -> Array:
     """U e^(−½) of S = ∫B″B″ᵀ, the smoothest function first, without the constant, (k, k − 1)."""
-    knots = _knots(k)
-    inner = np.unique(knots)
+    knots, inner = splines(k).knots, splines(k).inner
     half = np.diff(inner)[:, None] / 2
     points = (inner[:-1, None] + half + half * GAUSS).ravel()
     second = np.stack([BSpline(knots, row, CUBIC).derivative(2)(points) for row in np.eye(k)])
@@ -480,8 +490,3 @@ def turned(k: int) -> Array:
     smoothest = values[curved][0]
     parts = [direction / np.sqrt(smoothest), vectors[:, curved] / np.sqrt(values[curved])]
     return np.hstack(parts)
-
-
-def _knots(k: int) -> Array:
-    inner = np.linspace(0.0, 1.0, k - CUBIC + 1)
-    return np.concatenate([np.zeros(CUBIC), inner, np.ones(CUBIC)])

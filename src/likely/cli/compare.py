@@ -43,7 +43,7 @@ def compare(
     models: tuple[str, ...],
     options: DataOptions,
     folds: int,
-    repeats: int,
+    repeats: int | None,
     everything: bool,
     seconds: float | None,
     metric: str | None,

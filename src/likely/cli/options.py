@@ -121,10 +121,8 @@ folds_option = click.option(
 repeats_option = click.option(
     "--repeats",
     type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
     metavar="N",
-    help="Repeats of cross-validation.",
+    help="Repeats of cross-validation [default: 2, and 1 from 100,000 rows on].",
 )
 
 

@@ -288,8 +288,11 @@ class _Lines:
         self._scored: list[ModelScored] = []
 
     def add_scored(self, found: ModelScored) -> None:
-        """Say the score, unless the work may end before the next line."""
         self._scored.append(found)
+        self._say_scores()
+
+    def _say_scores(self) -> None:
+        """Say the scores so far, once the work has taken as long as a line waits."""
         if time.monotonic() - self._began < LINE_EVERY_S:
             return
         for each in self._scored:
@@ -302,6 +305,7 @@ class _Lines:
         if progress.what == COMPILING:
             self._say_compiling(progress.detail)
             return
+        self._say_scores()
         if progress.what == self._unit:
             self._done += progress.amount
             self._total = progress.total or self._total

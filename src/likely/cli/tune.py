@@ -106,7 +106,7 @@ class SearchOptions:
     minutes: float | None
     nested: int | None
     folds: int
-    repeats: int
+    repeats: int | None
     metric: str | None
     tries: tuple[str, ...]  # --try
     declared: tuple[str, ...]  # --space

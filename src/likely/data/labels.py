@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MANY_CLASSES = 20  # more labels than this need …
 FEW_ROWS = 5  # … at least this many rows each, on average
+SOME_COUNTS, RARELY_LARGE = 8, 0.05
 LONGEST_NAME = 40  # characters on average; longer text is prose
 MOST_WORDS = 4  # on average; text of more is prose
 MANY_VALUES = 50  # text with more, and with few rows to each, is not a category
@@ -42,9 +43,15 @@ def are_names(n_values: int, n_rows: int) -> bool:
     return n_values > MANY_CLASSES and n_values * FEW_ROWS > n_rows
 
 
-def are_repeated(n_values: int, n_rows: int) -> bool:
-    """Whether whole numbers are so few, each in many rows, that they are classes."""
-    return n_values == 2 or (n_values <= MANY_CLASSES and n_values * FEW_ROWS <= n_rows)
+def are_repeated(n_values: int, n_rows: int, above: float = 1.0) -> bool:
+    """Whether whole numbers are so few, each in many rows, that they are classes.
+
+    Numbers from 0 up of which a share ``above`` of the rows is above half of the largest are
+    counts, if there are some and large ones are rare.
+    """
+    counts = n_values >= SOME_COUNTS and above < RARELY_LARGE
+    few = n_values <= MANY_CLASSES and n_values * FEW_ROWS <= n_rows
+    return n_values == 2 or (few and not counts)
 
 
 def are_written_numbers(values: "pa.Array | Sequence[str]") -> Array:

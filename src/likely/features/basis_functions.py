@@ -30,7 +30,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
-from scipy.interpolate import BSpline
 from scipy.spatial.distance import cdist
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
@@ -43,6 +42,7 @@ from likely.inputs.tables import read_numbers
 from likely.inputs.targets import check_weight
 from likely.names import lookup
 from likely.numerics.quantiles import QuantileSummary
+from likely.numerics.splines import CUBIC, CubicSplines
 from likely.special import expit
 from likely.storage.declarations import (
     FITTED_COLUMNS,
@@ -55,7 +55,6 @@ from likely.storage.declarations import (
 )
 from likely.storage.values import same_count, unlike
 
-CUBIC = 3
 SPARSE = "basis functions are rarely 0. Pass X.toarray(), or choose fewer columns."
 CATEGORY = "Leave the column out if it is a category"
 
@@ -229,7 +228,7 @@ class Spline(ColumnBasis):
         known = ~np.isnan(x)
         inside = np.clip(x[known], centres[0], centres[-1])
         if inside.size:
-            out[known] = BSpline.design_matrix(inside, knots, CUBIC).toarray()[:, :-1]
+            out[known] = CubicSplines(knots)(inside)[:, :-1]
         return out
 
     def n_functions(self, centres: Array) -> int:

@@ -289,3 +289,12 @@ def test_all_arguments_of_dataset_are_shared_except_clusters() -> None:
         if each.kind is Parameter.KEYWORD_ONLY
     }
     assert of_dataset == {*DataArguments.__annotations__, "clusters"}
+
+
+@pytest.mark.parametrize(("n", "repeats"), [(99_999, 2), (100_000, 1)])
+def test_a_table_of_many_rows_is_cross_validated_once_unless_it_is_asked_for(n, repeats):
+    rng = np.random.default_rng(0)
+    rows = dataset(pd.DataFrame({"x": rng.normal(size=n), "y": rng.normal(size=n)}), "y")
+    rows = rows.for_models(["linear"], "compare")
+    assert rows.folds(5, None).repeats == repeats
+    assert rows.folds(5, 3).repeats == 3

@@ -190,3 +190,23 @@ def test_an_exposure_rules_out_classes_of_numbers(values, roles, kind):
     assert task_for_models(table, "y", roles=roles).kind == kind
     if not isinstance(values[0], float):
         assert task_of(table, "y", kind="classes", roles=roles).kind == "classes"
+
+
+COUNTED = {
+    "few, and rarely many": (np.random.default_rng(0).poisson(1.5, 5_000), "count"),
+    "codes of classes as large as each other": (np.arange(5_000) % 10, "classes"),
+    "codes from 1 up": (1 + np.random.default_rng(0).poisson(1.5, 5_000), "classes"),
+    "grades from 0 to 10": (np.random.default_rng(0).binomial(10, 0.7, 5_000), "classes"),
+    "severities from 0 to 4": (
+        np.minimum(np.random.default_rng(0).poisson(1, 5_000), 4),
+        "classes",
+    ),
+}
+
+
+@pytest.mark.parametrize(("values", "kind"), COUNTED.values(), ids=COUNTED.keys())
+def test_few_whole_numbers_are_counts_where_large_ones_are_rare(values, kind):
+    found = task_of(pa.table({"y": values}), "y")
+    assert found.kind == kind
+    other = "codes" if kind == "count" else "--kind count"
+    assert other in found.doubt

@@ -230,7 +230,7 @@ def compare(
     models: Any = None,
     *,
     folds: int = 5,
-    repeats: int = 2,
+    repeats: int | None = None,
     seed: int = 0,
     everything: bool = False,
     metric: str | Metric | Callable[..., float] | None = None,
@@ -253,7 +253,8 @@ def compare(
     models : name, estimator, list of both, or mapping of names to estimators, optional
         By default, all that suit the target.  The baseline, ``constant``, is always included.
     folds, repeats : int
-        The number of folds, and of repeats of the cross-validation with other folds.
+        The number of folds, and of repeats of the cross-validation with other folds: by default 2,
+        and 1 from 100,000 rows on.
     seed : int
         Seed of the folds, and of models that use random numbers.
     everything : bool, default=False
@@ -314,9 +315,10 @@ def compare(
     models = list(models) if isinstance(models, Iterator) else models
     rows = dataset(data, target, **about).for_models(models, "compare")
     task = rows.settled
+    plan = rows.folds(folds, repeats, seed)
     chosen = ChosenModels(models)
     if models is None:
-        chosen = suited_models(rows, everything=everything, n_fits=folds * repeats)
+        chosen = suited_models(rows, everything=everything, n_fits=len(plan))
     named = entries_by_name(chosen.models)
     tried = {
         name: prepared(entry.build(task, seed=seed), entry.words)
@@ -329,7 +331,6 @@ def compare(
     tallies = {
         name: Tally(name, one, bare=_is_bare(named.get(name))) for name, one in estimators.items()
     }
-    plan = rows.folds(folds, repeats, seed)
     at_once = executor_of_fits(executor, rows.table.nbytes)
     loop = Loop(rows, plan, limit=_time_limit(seconds))
     groups = fast_first(named, estimators, together=rows.table.nbytes < SERIAL_BYTES)
@@ -337,7 +338,7 @@ def compare(
         for found in cross_validate_all(estimators, loop, at_once, groups=groups):
             for name, each in found.items():
                 tallies[name].take(each, (main, *others))
-                if tallies[name].is_complete(repeats):
+                if tallies[name].is_complete(plan.repeats):
                     tell(tallies[name].entry().event(main))
     compared = Comparison(
         entries=_ranked([each.entry() for each in tallies.values()], main, plan.test_per_train),

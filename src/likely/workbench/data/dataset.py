@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 UNNAMED = "table"  # what a frame or an array is called
 IN_MEMORY_BYTES = 256 * 2**20  # files below this are read into memory
+MANY_ROWS = 100_000  # from which on one cross-validation is enough
 MISSING = float("nan")  # what a model takes as the mark of a missing label
 
 
@@ -399,11 +400,14 @@ class Dataset:
             return np.zeros(self.table.num_rows, dtype=np.int64)
         return self.settled.strata(self.table)
 
-    def folds(self, n_folds: int, repeats: int = 1, seed: int = 0) -> Folds:
+    def folds(self, n_folds: int, repeats: int | None = 1, seed: int = 0) -> Folds:
         """Folds of the rows: stratified by class; by group or by time where that was given.
 
-        Copies are in one fold, unless there are fewer different rows than folds.
+        Copies are in one fold, unless there are fewer different rows than folds.  ``repeats=None``
+        is 2, and 1 from ``MANY_ROWS`` on, where a second one tells little.
         """
+        if repeats is None:
+            repeats = 1 if self.table.num_rows >= MANY_ROWS else 2
         copies = self.copies
         if copies is not None and len(np.unique(copies)) < n_folds:
             copies = None

@@ -1,7 +1,7 @@
 """The task of a target column: its kind, its classes and their order.
 
 text, Booleans, categories         two of them: binary; more: classes; with an order: ordinal
-whole numbers, few and repeated    binary or classes
+whole numbers, few and repeated    binary or classes; counts if there are 8, and large ones rare
 whole numbers from 0 up            count
 such numbers with an exposure      count, also if they are few and repeated
 such numbers that are amounts      positive, if none is 0
@@ -135,6 +135,7 @@ class TargetValues(NamedTuple):
     typed_whole: bool  # read as integers
     dispersion: float = 0.0  # variance over mean, of numbers above 0
     zeros: float = 0.0  # the share of zeros, of numbers from 0 up
+    above: float = 1.0  # the share of numbers above half of the largest, of numbers from 0 up
 
     @property
     def are_amounts(self) -> bool:
@@ -286,6 +287,7 @@ def target_values(table: "pa.Table", target: str) -> TargetValues:
         refuse_target(target, f"{found}; at least two different values were", advice)
     if numeric and not np.isfinite([values[0], values[-1]]).all():
         refuse_target(target, "holds infinity; finite numbers were", "Fix or drop those rows")
+    from_0 = numeric and values[0] == 0
     return TargetValues(
         target=target,
         values=tuple(values),
@@ -295,7 +297,8 @@ def target_values(table: "pa.Table", target: str) -> TargetValues:
         whole=numeric and all(float(value).is_integer() for value in values),
         typed_whole=pa.types.is_integer(plain.type),
         dispersion=_dispersion(plain) if numeric else 0.0,
-        zeros=pc.mean(pc.equal(plain, 0)).as_py() if numeric and values[0] == 0 else 0.0,
+        zeros=pc.mean(pc.equal(plain, 0)).as_py() if from_0 else 0.0,
+        above=pc.mean(pc.greater(plain, values[-1] / 2)).as_py() if from_0 else 1.0,
     )
 
 
@@ -320,7 +323,7 @@ def _labels(seen: TargetValues) -> Task:
 def _whole(seen: TargetValues) -> Task:
     """Whole numbers: few and repeated are classes."""
     n = len(seen.values)
-    if are_repeated(n, seen.n_rows):
+    if are_repeated(n, seen.n_rows, seen.above):
         number: TargetKind = "count" if seen.values[0] >= 0 else "real"
         doubt = (
             f"{n} different whole numbers: taken as classes; use kind='{number}' (--kind {number}) "
@@ -333,13 +336,14 @@ def _whole(seen: TargetValues) -> Task:
     if seen.values[0] < 0:
         return _measured(seen)
     above = seen.values[0] > 0
+    codes = ", or for classes if they are codes" if are_repeated(n, seen.n_rows) else ""
     tried = "counts, of amounts and of numbers" if above else "counts and of numbers"
     return Task(
         "count",
         seen.target,
         reason="the target holds whole numbers from 0 up",
         doubt=f"Whole numbers from 0 up, counted or measured: models of {tried} are compared by "
-        "the probability of each whole number; kind= (--kind) decides for one.",
+        f"the probability of each whole number; kind= (--kind) decides for one{codes}.",
         beside=AMOUNTS if above else frozenset(),
         zeros=seen.zeros_of_amounts,
     )

@@ -1,11 +1,10 @@
 """The models of the workbench by their kebab-case names: the one registry.
 
 To add a model, write one entry in ``MODELS``: ``compare``, ``train``, ``tune``, ``curve``,
-``likely models``, the report and their tests read this table.  The order is that of tables: the
-baseline first, then from simple to costly.
+``likely models``, the report and their tests read this table, in this order: the baseline first.
 
-A model that cross-validates inside its fit is ``medium``; one that takes more than a second on
-5,000 rows of 20 columns is ``high``, and tried only when requested.
+A model that searches its penalties inside its fit is ``medium``; one that takes more than a second
+on 5,000 rows of 20 columns is ``high``, and tried only when requested.
 
 The space of a model (``likely.workbench.models.default_spaces``) says which of its settings are
 searched.
@@ -91,6 +90,7 @@ MODELS: dict[str, ModelEntry] = {
             "A smooth curve for each number (GAM), as smooth as the rows ask for (REML).",
             streams=True,
             missing=True,
+            cost="medium",
             space=additive_space,
             for_numbers="AdditiveModel",
             by_kind={"positive": {"response": "gamma"}, "count": COUNTS},
@@ -106,6 +106,7 @@ MODELS: dict[str, ModelEntry] = {
                 also=kinds,
                 for_zeros=bool(kinds),
                 missing=True,
+                cost="medium",
                 space=additive_space,
             )
             for response, kinds, of in (

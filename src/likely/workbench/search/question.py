@@ -283,7 +283,7 @@ class CrossValidated:
     n_folds: int = 5
     seed: int = 0
     device: Any = None  # of torch, on which trials are trained together; None is one by one
-    repeats: int = 1  # of the cross-validation; by time there is one
+    repeats: int | None = 1  # of the cross-validation, as in ``Dataset.folds``
 
     @cached_property
     def folds(self) -> Folds:

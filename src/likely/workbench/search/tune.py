@@ -38,7 +38,7 @@ def tune(
     trials: int | None = None,
     minutes: float | None = None,
     folds: int = 5,
-    repeats: int = 2,
+    repeats: int | None = None,
     nested: int | None = None,
     search_link: bool = False,
     metric: str | Metric | Callable[..., float] | None = None,
