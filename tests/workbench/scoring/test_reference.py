@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import likely as lk
+from likely.workbench.comparison.comparison_entry import with_pairs
 from likely.workbench.data.opening import dataset
 from likely.workbench.scoring.reference import (
     MOST_LEARNED,
@@ -33,9 +34,31 @@ def with_a_product(kind):
     return frame.assign(y=y)
 
 
+@pytest.mark.parametrize("kind", ["real", "count"])
+def test_pairs_of_columns_are_tried_where_curves_miss_a_product(kind):
+    found = lk.compare(with_a_product(kind), "y", kind=kind, folds=3, repeats=1)
+    assert found.best.name.endswith("-pairs")
+    curves = found[found.best.name.removesuffix("-pairs")]
+    assert found.reference.is_missed_by(curves.name)
+    assert not found.reference.is_missed_by(found.best.name)
+    assert found.best.value > curves.value + 0.2
+    assert "-pairs" not in " ".join(found.left_out)
+    assert f"{found.best.name} was tried because" in str(found)
+
+
+def test_pairs_that_would_take_long_are_not_tried():
+    entries = lk.compare(with_a_product("real"), "y", ["additive", "linear"], repeats=1).entries
+    assert with_pairs(entries, 10).entry.name == "additive-pairs"
+    late = with_pairs(entries, 10**6)
+    assert late.entry is None
+    assert "minutes; name it to try it: additive-pairs." in late.remark
+    assert with_pairs([each for each in entries if each.name == "linear"], 10) == (None, "")
+
+
 @pytest.mark.parametrize("kind", ["real", "count", "positive"])
 @pytest.mark.long
-def test_a_product_that_no_line_has_is_named_with_its_columns(kind):
+def test_a_product_that_no_line_has_is_named_with_its_columns(kind, monkeypatch):
+    monkeypatch.setattr("likely.workbench.comparison.comparison.with_pairs", lambda *_: (None, ""))
     frame = with_a_product(kind)
     found = lk.compare(frame, "y", kind=kind, folds=3, repeats=1)
     missed = found.reference

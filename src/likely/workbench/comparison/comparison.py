@@ -5,7 +5,7 @@ these rows, and averaged over repeats.  Paired tests are between the scores of s
 corrected for the overlap of their training sets (``likely.workbench.scoring.paired``).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
 from pathlib import Path
@@ -30,6 +30,7 @@ from likely.workbench.comparison.comparison_entry import (
     fast_first,
     n_prepared_columns,
     suited_models,
+    with_pairs,
 )
 from likely.workbench.comparison.comparison_text import html_of, text_of
 from likely.workbench.comparison.records import keep_comparison
@@ -45,7 +46,7 @@ from likely.workbench.preparation.prepared import Prepared, prepared
 from likely.workbench.scoring.cross_validation import Loop, TimeLimit, cross_validate_all
 from likely.workbench.scoring.paired import standings
 from likely.workbench.scoring.predictions import metric_of_models
-from likely.workbench.scoring.reference import Reference, costs_little, reference_of
+from likely.workbench.scoring.reference import Reference, RowLosses, boosted_on, costs_little
 
 
 @final
@@ -334,30 +335,55 @@ def compare(
     at_once = executor_of_fits(executor, rows.table.nbytes)
     loop = Loop(rows, plan, limit=_time_limit(seconds))
     groups = fast_first(named, estimators, together=rows.table.nbytes < SERIAL_BYTES)
-    with stage("comparing", unit="fits"):
+
+    def score(groups: Sequence[Collection[str]]) -> None:
+        estimators = {name: tally.estimator for name, tally in tallies.items()}
         for found in cross_validate_all(estimators, loop, at_once, groups=groups):
             for name, each in found.items():
                 tallies[name].take(each, (main, *others))
                 if tallies[name].is_complete(plan.repeats):
                     tell(tallies[name].entry().event(main))
-    compared = Comparison(
-        entries=_ranked([each.entry() for each in tallies.values()], main, plan.test_per_train),
-        rows=rows,
-        metric=main,
-        others=others,
-        folds=plan,
-        left_out=chosen.slow,
-        unseen=_unseen_classes(rows, plan),
-        unable=chosen.unable,
-        remarks=(*remarks, *chosen.too_long, *chosen.unread),
-        doubts=findings_beside_scores(rows),
-    )
-    if models is None and costs_little(rows, n_prepared_columns(rows)):
-        losses = {name: t.losses for name, t in tallies.items() if t.losses is not None}
-        best = (compared.best.name, compared.best.estimator)
-        boosted = reference_of(rows, plan, losses, best, seed=seed) if best[0] in losses else None
-        compared = replace(compared, reference=boosted)
-    return compared if rows.seal is None else _saved(compared, rows.seal)
+
+    def compared() -> Comparison:
+        return Comparison(
+            entries=_ranked([each.entry() for each in tallies.values()], main, plan.test_per_train),
+            rows=rows,
+            metric=main,
+            others=others,
+            folds=plan,
+            left_out=chosen.slow,
+            unseen=_unseen_classes(rows, plan),
+            unable=chosen.unable,
+            remarks=(*remarks, *chosen.too_long, *chosen.unread),
+            doubts=findings_beside_scores(rows),
+        )
+
+    with stage("comparing", unit="fits"):
+        score(groups)
+        found = compared()
+        boosted = reference = None
+        if models is None and costs_little(rows, n_prepared_columns(rows)):
+            boosted = boosted_on(rows, plan, seed=seed)
+        if boosted is not None:
+            reference = boosted.over(_losses(tallies))
+            if reference.is_missed_by(found.best.name):
+                twin, remark = with_pairs(found.entries, len(plan))
+                remarks = (*remarks, *([remark] if remark else []))
+                if twin is not None:
+                    built = prepared(twin.build(task, seed=seed), twin.words)
+                    tallies[twin.name] = Tally(twin.name, built)
+                    score([[twin.name]])
+                    reference = boosted.over(_losses(tallies))
+                found = compared()
+            if found.best.name in reference.gains:
+                best = found.best
+                reference = boosted.with_columns(reference, best.name, best.estimator)
+                found = replace(found, reference=reference)
+    return found if rows.seal is None else _saved(found, rows.seal)
+
+
+def _losses(tallies: Mapping[str, Tally]) -> dict[str, RowLosses]:
+    return {name: each.losses for name, each in tallies.items() if each.losses is not None}
 
 
 def _time_limit(seconds: float | None) -> TimeLimit | None:

@@ -32,7 +32,12 @@ from likely.output.progress import ModelScored
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.roles import ARGUMENTS
 from likely.workbench.models.model_entry import Cost, ModelEntry
-from likely.workbench.models.registry import BASELINE, entries_for_task, entry_of_estimator
+from likely.workbench.models.registry import (
+    BASELINE,
+    MODELS,
+    entries_for_task,
+    entry_of_estimator,
+)
 from likely.workbench.preparation.choices import needs_of
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.scoring.cross_validation import UNFINISHED, Repeat, without_metric
@@ -44,6 +49,8 @@ from likely.workbench.verdict.checks import worse_means
 MOST_WORK = 2e13  # multiplications of all fits of a model
 WORK_A_SECOND = 2e10  # of a processor core, roughly
 FACTORISED = 10  # multiplications of a symmetric eigenvalue problem are about 10 d³
+MOST_SECONDS = 120  # for all fits of a model that was not asked for
+TIMES_AS_LONG = 4  # a fit with pairs as one without
 MOST_COLUMNS = 2000  # for models of pairs of columns, unless slow models are asked for
 OF_PAIRS = frozenset({"discriminant", "discriminant-full", "bayesian-network"})  # columns² or ³
 
@@ -244,6 +251,27 @@ def fast_first(
     return [fast, *rest] if together else [*([name] for name in fast), *rest]
 
 
+class Twin(NamedTuple):
+    """A model with pairs of columns, and why it is tried or not."""
+
+    entry: ModelEntry | None
+    remark: str
+
+
+def with_pairs(entries: Sequence[Entry], n_fits: int) -> Twin:
+    """The best of the additive models with pairs of columns, unless its fits would take long."""
+    twins = {each.without_pairs: each for each in MODELS.values() if each.without_pairs}
+    best = next((each for each in entries if each.name in twins and not each.problem), None)
+    if best is None:
+        return Twin(None, "")
+    twin, seconds = twins[best.name], best.seconds * TIMES_AS_LONG * n_fits
+    if seconds > MOST_SECONDS:
+        why = f"because its fits would take about {seconds / 60:.0f} minutes; name it to try it"
+        return Twin(None, f"Not tried, {why}: {twin.name}.")
+    why = "because its terms without pairs of columns miss something"
+    return Twin(twin, f"{twin.name} was tried {why}.")
+
+
 def preparation_notes(estimator: Prepared) -> tuple[str, ...]:
     """How columns are prepared for an estimator that was given without a preparation.
 
@@ -298,11 +326,13 @@ def suited_models(rows: Dataset, *, everything: bool, n_fits: int) -> ChosenMode
             f"({', '.join(names)} do not). Leave it out, or give the kind of the target (--kind) "
             "if it holds counts or amounts."
         )
+    unable = {role: tuple(n for n in names if not MODELS[n].without_pairs)
+              for role, names in unable.items()}  # fmt: skip
     tried = entries_for_task(rows.settled, everything=everything)
     chosen = [each for each in tried if each in able]
     if not everything and len(rows.source.names) > MOST_COLUMNS:
         chosen = [each for each in chosen if each.name not in OF_PAIRS]
-    slow = tuple(each.name for each in able if each not in chosen)
+    slow = tuple(each.name for each in able if each not in chosen and not each.without_pairs)
     fitted, too_long = affordable(chosen, rows, n_fits)
     readers, unread = text_readers(fitted, rows)
     return ChosenModels(readers, slow, unable, too_long, unread)

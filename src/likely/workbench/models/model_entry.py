@@ -36,6 +36,7 @@ Cost = Literal["low", "medium", "high"]
 
 _HOME = {"ConstantModel": "likely.workbench.models.constant"}  # of classes that are not public
 EXAMPLE_PATH = "sklearn.ensemble.HistGradientBoostingClassifier"
+PAIRS = 10  # at most, of those with clear evidence
 PREFIX = "words__"
 WORD_SETTINGS: Mapping[str, str] = {  # each with its help
     "lowercase": "Whether letters are lower-cased before words are counted.",
@@ -103,6 +104,7 @@ class ModelEntry:
     with_text: Mapping[str, Any] = field(default_factory=dict)  # more settings, by words of texts
     given: frozenset[str] = frozenset()  # settings of the user, which go before all others
     words: Mapping[str, Any] = field(default_factory=dict)  # how those of texts are counted
+    without_pairs: str = ""  # the model that it is with pairs of columns
 
     @property
     def short_name(self) -> str:
@@ -160,6 +162,17 @@ class ModelEntry:
         from likely.likelihoods.responses import response_named
 
         return response_named(own["response"]).target_kind
+
+    def paired(self) -> "ModelEntry":
+        """An additive model with pairs of columns, tried where curves alone miss something."""
+        return replace(
+            self,
+            name=f"{self.name}-pairs",
+            summary=f"{self.summary.rstrip('.')}; with pairs of columns that act together.",
+            settings={**self.settings, "interactions": PAIRS},
+            cost="high",
+            without_pairs=self.name,
+        )
 
     def for_task(self, task: "Task | None") -> "ModelEntry":
         """This model with the estimator and the settings that the target needs.

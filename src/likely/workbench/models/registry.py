@@ -6,8 +6,7 @@ To add a model, write one entry in ``MODELS``: ``compare``, ``train``, ``tune``,
 A model that searches its penalties inside its fit is ``medium``; one that takes more than a second
 on 5,000 rows of 20 columns is ``high``, and tried only when requested.
 
-The space of a model (``likely.workbench.models.default_spaces``) says which of its settings are
-searched.
+The space of a model (``default_spaces``) says which of its settings are searched.
 """
 
 from collections.abc import Iterable, Mapping
@@ -343,6 +342,7 @@ MODELS: dict[str, ModelEntry] = {
         ),
     )
 }
+MODELS |= {e.name: e for e in [e.paired() for e in MODELS.values() if e.space is additive_space]}
 
 
 def entry_for(model: Any) -> ModelEntry:

@@ -30,7 +30,7 @@ learning via rule ensembles, Annals of Applied Statistics 2, §8.1.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple, Protocol, final
@@ -183,20 +183,38 @@ def costs_little(rows: Dataset, n_columns: int) -> bool:
     )
 
 
-def reference_of(
-    rows: Dataset,
-    plan: Folds,
-    losses: Mapping[str, RowLosses],
-    best: tuple[str, object],
-    *,
-    seed: int,
-) -> Reference | None:
-    """The reference on folds of the first repeat; None where it cannot be fitted.
+@final
+@dataclass(frozen=True, eq=False)
+class Boosted:
+    """The reference on folds of the first repeat, and its fit without the first one."""
 
-    ``losses`` are those of each model, and ``best`` is the name and the estimator, not fitted, of
-    the one whose columns are compared.
-    """
-    name, estimator = best
+    plan: Folds
+    row: Codes  # held out
+    truth: Truth
+    prediction: Prediction
+    first: tuple[Fit, FittedModel]
+    seed: int
+
+    def over(self, losses: Mapping[str, RowLosses]) -> Reference:
+        """What it gains over models, without the columns."""
+        gains = _gains(self.plan, losses, self.row, self.truth, self.prediction)
+        closer = (n for n in gains if _is_closer(losses[n], self.row, self.truth, self.prediction))
+        return Reference(gains, len(self.row), closer=tuple(closer))
+
+    def with_columns(self, found: Reference, name: str, estimator: object) -> Reference:
+        """With the columns that carry the gain over a model, not fitted, if it misses something."""
+        if not found.is_missed_by(name):
+            return replace(found, over=name)
+        fit, model = self.first
+        task = fit.train.settled
+        with warnings_by_thread(), caught_warnings(), one_thread():
+            carried = _Shuffled(task, fit, model, fit.train.fit(estimator), self.seed)
+            columns = carried.columns()
+            return replace(found, over=name, columns=columns, pairs=carried.pairs(columns))
+
+
+def boosted_on(rows: Dataset, plan: Folds, *, seed: int) -> Boosted | None:
+    """The reference; None where it cannot be fitted."""
     loop = Loop(rows, plan, learned=partial(learned_rows, seed))
     boosted = prepared(boosted_model(rows.settled, seed))
     held, first, n = [], None, 0
@@ -210,20 +228,17 @@ def reference_of(
                 n += len(fold.test)
                 if n >= ENOUGH_HELD:
                     break
-            row = np.concatenate([each[0] for each in held])
-            truth = Truth.joined([each[1] for each in held])
-            prediction = Prediction.joined([each[2] for each in held])
-            gains = _gains(plan, losses, row, truth, prediction)
-            closer = tuple(n for n in gains if _is_closer(losses[n], row, truth, prediction))
-            found = Reference(gains, len(row), name, closer=closer)
-            if first is None or not found.is_missed_by(name):
-                return found
-            fit, model = first
-            carried = _Shuffled(rows.settled, fit, model, fit.train.fit(estimator), seed)
-            columns = carried.columns()
-            return Reference(gains, len(row), name, columns, carried.pairs(columns), closer)
     except ValueError:  # of columns or values that it does not take: there is no reference
         return None
+    assert first is not None, "there are two folds at least"
+    return Boosted(
+        plan,
+        np.concatenate([each[0] for each in held]),
+        Truth.joined([each[1] for each in held]),
+        Prediction.joined([each[2] for each in held]),
+        first,
+        seed,
+    )
 
 
 @contextmanager
