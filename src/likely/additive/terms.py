@@ -431,8 +431,7 @@ def number_term(
         raw = splines(k)(half_ranks(x, grid, rank_curve(grid, rank))) @ (turn := turned(k))
         straight = np.column_stack([np.ones(len(x)), (x - centre) / scale])
         plain = replace(plain, grid=grid, rank=rank)
-    root = np.sqrt(w)[:, None]
-    fit = np.linalg.lstsq(straight * root, raw * root, rcond=None)[0]
+    fit = (straight * w[:, None]).T @ raw  # x̃ and the constant are orthonormal under w
     size = float(np.sqrt(np.sum(w @ np.square(raw - straight @ fit))))
     if size < FLAT:  # two or three values that a line goes through
         return replace(plain, period=0.0, grid=np.zeros(0), rank=np.zeros(0))

@@ -33,6 +33,7 @@ class CubicSplines:
         for factor in self.pieces:  # Horner's rule
             own *= along
             own += factor[piece]
-        out = np.zeros((len(x), self.size))
-        np.put_along_axis(out, piece[:, None] + np.arange(CUBIC + 1), own, axis=1)
-        return out
+        out = np.zeros(len(x) * self.size)
+        first = np.arange(0, out.size, self.size) + piece
+        out[first[:, None] + np.arange(CUBIC + 1)] = own
+        return out.reshape(len(x), self.size)
