@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from likely.errors import InvalidInput, UnknownName
 from likely.workbench.data.roles import Roles
 from likely.workbench.data.task import task_for_models, task_of
-from likely.workbench.models.registry import entries_for_task
+from likely.workbench.models.registry import MODELS, entries_for_task
 
 MANY = 200
 
@@ -142,6 +142,15 @@ def test_whole_amounts_with_a_zero_are_scored_by_masses_beside_models_of_amounts
     assert (task.kind, task.with_zeros, task.beside) == ("count", True, frozenset())
     tried = {each.name for each in entries_for_task(task)}
     assert {"linear", "glm-negative-binomial", "glm-tweedie"} <= tried
+
+
+@pytest.mark.parametrize(("zeros", "response"), [(4, "tweedie"), (1, "negative-binomial")])
+def test_curves_for_whole_amounts_have_the_family_of_amounts_where_many_are_0(zeros, response):
+    values = AMOUNTS["salaries, few rows"].copy()
+    values[: 5 * zeros] = 0
+    task = task_of(pa.table({"y": values}), "y")
+    assert (task.kind, task.many_zeros) == ("count", zeros == 4)
+    assert MODELS["additive"].build(task).response == response
 
 
 def test_amounts_with_fractions_and_zeros_have_their_share_and_models_of_such_amounts():

@@ -100,7 +100,7 @@ class ModelEntry:
     example: Any = None  # an estimator that was given in place of a name
     for_numbers: str = ""  # its estimator for numbers, if it has one for classes and one for them
     by_kind: Mapping[TargetKind, Mapping[str, Any]] = field(default_factory=dict)  # more settings
-    by_zeros: Mapping[str, Any] = field(default_factory=dict)  # of other numbers with many zeros
+    by_zeros: Mapping[str, Any] = field(default_factory=dict)  # of amounts with many zeros
     with_text: Mapping[str, Any] = field(default_factory=dict)  # more settings, by words of texts
     given: frozenset[str] = frozenset()  # settings of the user, which go before all others
     words: Mapping[str, Any] = field(default_factory=dict)  # how those of texts are counted
@@ -184,7 +184,7 @@ class ModelEntry:
         numbers = bool(self.for_numbers) and task.kind not in CLASS_KINDS
         words = self.with_text if task.text else {}
         words = {name: value for name, value in words.items() if name not in self.given}
-        zeros = self.by_zeros if task.kind == "real" and task.many_zeros else {}
+        zeros = self.by_zeros if task.many_zeros else {}
         of_both = (NUMBER_KINDS if numbers else CLASS_KINDS) if self.for_numbers else self.suits
         return replace(
             self,
