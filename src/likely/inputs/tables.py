@@ -38,7 +38,7 @@ def is_frame(X: Any) -> bool:
     """Whether X is a data frame of any library that narwhals supports."""
     import narwhals.stable.v2 as nw
 
-    return nw.dependencies.is_into_dataframe(X)
+    return not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X)
 
 
 def as_frame(X: Any) -> Any:

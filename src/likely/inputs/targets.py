@@ -50,7 +50,7 @@ def array_of(values: Any) -> Any:
     """A series of any frame library as an array; anything else as it is."""
     import narwhals.stable.v2 as nw
 
-    if nw.dependencies.is_into_series(values):
+    if not isinstance(values, np.ndarray) and nw.dependencies.is_into_series(values):
         return nw.from_native(values, series_only=True).to_numpy()
     return values
 
