@@ -22,6 +22,7 @@ ESTIMATORS = {
     for name in lk.__all__
     if inspect.isclass(value := getattr(lk, name)) and issubclass(value, BaseEstimator)
 }
+TAUGHT = ESTIMATORS | {"Smooth": lk.Smooth}
 every_estimator = pytest.mark.parametrize("name", sorted(ESTIMATORS))
 PAGE_OF = {
     "LinearRegression": "linear",
@@ -49,9 +50,9 @@ def test_every_estimator_has_the_root_that_teaches(name):
     assert issubclass(ESTIMATORS[name], Estimator)
 
 
-@every_estimator
+@pytest.mark.parametrize("name", sorted(TAUGHT))
 def test_every_translation_names_a_parameter_that_exists_and_translates_none_that_does(name):
-    estimator = ESTIMATORS[name]
+    estimator = TAUGHT[name]
     for theirs, peer in PEERS.get(name, {}).items():
         assert theirs not in parameters(estimator), f"{theirs} is a parameter of {name} itself"
         if peer.ours.startswith("fit."):
@@ -62,7 +63,7 @@ def test_every_translation_names_a_parameter_that_exists_and_translates_none_tha
 
 
 def test_translations_are_of_estimators():
-    assert set(PEERS) <= set(ESTIMATORS)
+    assert set(PEERS) <= set(TAUGHT)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,8 @@ def test_translations_are_of_estimators():
         (lk.NeuralNetworkRegressor, {"learning_rate_init": 0.1}, "is learning_rate."),
         (lk.SoftmaxRegression, {"n_jobs": -1}, "n_jobs is executor"),
         (lk.HiddenMarkovModel, {"verbose": True}, "nothing is printed during a fit"),
+        (lk.AdditiveModel, {"family": "poisson"}, "family=poisson() is response='poisson'"),
+        (lk.AdditiveClassifier, {"lam": 0.6}, "found by REML, so there is no lam"),
     ],
 )
 def test_a_parameter_of_another_library_is_answered_with_ours(estimator, given, said):
@@ -89,6 +92,20 @@ def test_a_parameter_of_another_library_is_answered_with_ours(estimator, given, 
     assert isinstance(caught.value, ValueError)
     with pytest.raises(ValueError, match=re.escape(said)):
         estimator().set_params(**given)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"bs": "cr"}, 'there is no bs: "cc" is Smooth(cyclic=24)'),
+        ({"by": "g"}, "a curve for each level of g is interactions=[('x', 'g')]"),
+        ({"n_splines": 12}, "n_splines is k"),
+        ({"cycle": 24}, "its parameters are k, cyclic. Did you mean 'cyclic'?"),
+    ],
+)
+def test_an_argument_of_smooths_elsewhere_is_answered_with_ours(given, said):
+    with pytest.raises(UnknownParameter, match=re.escape(said)):
+        lk.Smooth(**given)
 
 
 @every_estimator

@@ -1,12 +1,13 @@
 """How a number enters an additive model: splines or waves, and which numbers are a circle."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import Self, final
 
 import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
+from likely.inputs.parameters import unknown_parameter
 
 FEWEST_VALUES = 4  # different ones, for a curve
 MOST_SPLINES = 2_000  # of one column
@@ -36,6 +37,11 @@ class Smooth:
 
     k: int = 20
     cyclic: float = 0.0
+
+    def __new__(cls, k: int = 20, cyclic: float = 0.0, **others: object) -> Self:
+        for name in others:  # of other libraries, or misspelt
+            raise unknown_parameter(cls.__name__, name, ("k", "cyclic"))
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         whole = isinstance(self.k, int | np.integer) and not isinstance(self.k, bool)

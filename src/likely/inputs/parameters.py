@@ -79,6 +79,53 @@ _MEANS = {
     "normalize": Peer("", "columns are not scaled by the model: use Prepared(model)"),
 }
 _FAMILY = "family=sm.families.Poisson() is GLM('poisson'): the name is the first argument, response"
+_BY_REML = "the strength of each penalty is found by REML"
+_ADDITIVE: dict[str, Peer] = {
+    **_WEIGHTED,
+    "formula": Peer("terms", "columns are taken from X; terms={'x': Smooth(k=20)} changes them"),
+    "data": Peer("", "the rows are arguments of fit: fit(frame, 'y')"),
+    "family": Peer("response", "family=poisson() is response='poisson'"),
+    "distribution": Peer("response", "pyGAM's distribution is response"),
+    "weights": Peer("fit.sample_weight", "weights is sample_weight of fit"),
+    "method": Peer("", f"{_BY_REML}, so there is no method: leave it out"),
+    "select": Peer("", "a curve without information shrinks to 0, as with select=TRUE"),
+    "sp": Peer("", f"{_BY_REML}, so there is no sp: leave it out"),
+    "lam": Peer("", f"{_BY_REML}, so there is no lam: leave it out"),
+    "gamma": Peer("", f"{_BY_REML}, whose criterion has no gamma: leave it out"),
+    "alpha": Peer("", f"{_BY_REML}, so there is no alpha: leave it out"),
+    "l2": Peer("", f"{_BY_REML}, so there is no l2: leave it out"),
+    "C": Peer("", f"{_BY_REML}, so there is no C: leave it out"),
+    "n_splines": Peer("terms", "n_splines is k of a column: terms={'x': Smooth(k=20)}"),
+    "k": Peer("terms", "k is one of a column: terms={'x': Smooth(k=20)}"),
+    "cyclic": Peer("terms", "a period is one of a column: terms={'hour': Smooth(cyclic=24)}"),
+    "knots": Peer("", "knots follow the values of a column: leave them out"),
+    "constraints": Peer("", "curves have no constraints, such as rising: leave them out"),
+    "feature_types": Peer("terms", "interpret's feature_types is terms={'zip': 'category'}"),
+}
+_NO_BASIS = (
+    'curves are cubic splines, so there is no bs: "cc" is Smooth(cyclic=24), with the period, and '
+    "\"re\", a random intercept, is terms={'g': 'category'}"
+)
+_SMOOTH: dict[str, Peer] = {
+    "bs": Peer("", _NO_BASIS),
+    "basis": Peer("", _NO_BASIS.replace("no bs", "no basis")),
+    "by": Peer(
+        "",
+        "there is no by: a curve for each level of g is interactions=[('x', 'g')], beside the "
+        "curve of x and the levels of g; a curve times a number is not fitted",
+    ),
+    "n_splines": Peer("k", "n_splines is k"),
+    "period": Peer("cyclic", "period is cyclic"),
+    "spline_order": Peer("", "splines are cubic: leave it out"),
+    "m": Peer("", "the penalty is on the second derivative, m=2: leave it out"),
+    "fx": Peer("", "a curve always has its penalty, fx=FALSE: leave it out"),
+    "sp": _ADDITIVE["sp"],
+    "lam": _ADDITIVE["lam"],
+    "knots": _ADDITIVE["knots"],
+    "constraints": _ADDITIVE["constraints"],
+    "id": Peer("", "each curve has a strength of its own, so there is no id: leave it out"),
+    "pc": Peer("", "a curve is 0 on average, so there is no pc: leave it out"),
+}
 _GAUSSIAN = {
     "covariance_type": Peer(
         "covariance", 'covariance_type is covariance; "diag" is called "diagonal"'
@@ -150,6 +197,13 @@ _SCALING = {
 }
 
 PEERS: dict[str, Mapping[str, Peer]] = {
+    "AdditiveModel": {
+        **_ADDITIVE,
+        "offset": Peer("fit.offset", "offset is an argument of fit"),
+        "exposure": Peer("fit.exposure", "exposure is an argument of fit"),
+    },
+    "AdditiveClassifier": _ADDITIVE,
+    "Smooth": _SMOOTH,
     "LinearRegression": _MEANS,
     "LogisticRegression": {
         **_CLASSES,
