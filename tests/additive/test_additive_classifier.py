@@ -84,6 +84,23 @@ def test_noise_is_left_to_the_class_shares():
     assert model.edf_.sum() < 20
 
 
+@pytest.mark.parametrize(
+    ("options", "linear", "y"),
+    [
+        ({}, lk.LogisticRegression, lambda eta: eta > 0),
+        ({}, lk.SoftmaxRegression, lambda eta: np.digitize(eta, [-1, 1])),
+        ({"response": "ordinal"}, lk.OrdinalRegression, lambda eta: np.digitize(eta, [-1, 1])),
+    ],
+)
+def test_criteria_of_a_straight_line_are_those_of_a_linear_model(options, linear, y):
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"x": rng.uniform(-1, 1, 2000)})
+    labels = y(2 * x["x"].to_numpy() + rng.logistic(size=2000))
+    model = lk.AdditiveClassifier(terms={"x": "linear"}, **options).fit(x, labels)
+    theirs = linear(l2=1e-3).fit(x, labels)
+    assert_allclose([model.llf, model.aic], [theirs.llf, theirs.aic], atol=0.2)
+
+
 def test_separated_classes_have_finite_curves():
     x = np.linspace(-1, 1, 100)[:, None]
     y = (x[:, 0] > 0).astype(int)

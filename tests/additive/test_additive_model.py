@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from scipy import stats
 
 import likely as lk
 from likely.errors import (
@@ -202,6 +203,51 @@ def test_alpha_is_estimated_at_the_means_of_the_quasi_poisson_fit():
     assert given.alpha_ == 0.3
     counts = lk.AdditiveModel("negative-binomial").fit(frame, rng.poisson(np.exp(eta)))
     assert counts.alpha_ < 0.05
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_criteria_count_the_parameters_with_the_uncertainty_of_their_strengths(seed):
+    """Beside finite differences of the restricted likelihood, a density of contrasts of y."""
+    frame, eta, rng = table(seed, 150)
+    model = lk.AdditiveModel().fit(frame[["a", "b"]], y := eta + rng.normal(size=150))
+    Phi = model.terms_.features(frame[["a", "b"]].to_numpy(), np.zeros((150, 0), dtype=int))
+    group, phi = model.terms_.group_of_column, model.dispersion_
+    Phi, y, at = Phi - Phi.mean(axis=0), y - y.mean(), np.log(model.strength_)
+    contrasts = np.linalg.svd(np.ones((1, 150)))[2][1:]
+
+    def likelihood(rho):
+        own = np.eye(149) + contrasts @ (Phi / np.exp(rho)[group]) @ Phi.T @ contrasts.T
+        return stats.multivariate_normal(cov=phi * own).logpdf(contrasts @ y)
+
+    def smoothed(rho):
+        return Phi @ np.linalg.solve(Phi.T @ Phi + np.diag(np.exp(rho)[group]), Phi.T)
+
+    steps = 1e-3 * np.eye(len(at))
+    hessian = [
+        [sum(s * t * likelihood(at + s * a + t * b) for s in (1, -1) for t in (1, -1)) / 4e-6
+         for a in steps] for b in steps
+    ]  # fmt: skip
+    J = np.stack([(smoothed(at + s) - smoothed(at - s)) @ y / 2e-3 for s in steps], axis=1)
+    values, vectors = np.linalg.eigh(-np.array(hessian))
+    spread = J @ vectors / np.sqrt(np.maximum(values, 0) + 0.1)
+    S = smoothed(at)
+    plain = 1 + np.trace(S)
+    most = 1 + np.trace(2 * S - S @ S)
+    expected = min(plain + np.sum(spread**2) / phi, most)
+    assert plain + 0.1 < expected
+    assert_allclose(model.n_counted_, expected, atol=2e-3)
+
+
+@pytest.mark.parametrize("response", DRAWS)
+def test_criteria_of_straight_lines_are_those_of_a_linear_model(response):
+    frame, _, rng = table(6, 2000)
+    y = DRAWS[response](2 * frame["a"].to_numpy() - frame["b"].to_numpy(), rng)
+    lines = frame[["a", "b"]]
+    model = lk.AdditiveModel(response, terms={"a": "linear", "b": "linear"}).fit(lines, y)
+    linear = lk.GLM(response, link=model.linear_.likelihood_.link.name).fit(lines, y)
+    assert_allclose(model.llf, linear.llf, atol=0.2)
+    assert_allclose([model.aic, model.bic], [linear.aic, linear.bic], atol=0.4)
+    assert "AIC" in str(model.summary())
 
 
 def test_an_exposure_multiplies_the_mean():

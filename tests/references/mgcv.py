@@ -146,6 +146,10 @@ for (x in c({smooths})) {{
   cat("fit", x, p$fit[, j], "\\n")
   cat("se", x, p$se.fit[, j], "\\n")
 }}
+for (x in c({plain})) {{
+  without <- update(m, as.formula(paste0(". ~ . - s(", x, ")")))
+  cat("aic", x, AIC(m) - AIC(without), "\\n")
+}}
 """
 
 
@@ -154,12 +158,15 @@ def made_by_r(name, folder):
     example = EXAMPLES[name]
     example.make().to_csv(Path(folder) / f"{name}.csv", index=False)
     smooths = ", ".join(f'"{x}"' for x in example.smooths)
+    plain = ", ".join(f'"{x}"' for x in example.smooths if f"s({x})" in example.call)
     at = ", ".join(map(str, AT))
-    script = SCRIPT.format(name=name, call=example.call, smooths=smooths, n=len(AT), at=at)
+    script = SCRIPT.format(
+        name=name, call=example.call, smooths=smooths, plain=plain, n=len(AT), at=at
+    )
     out = subprocess.run(
         ["Rscript", "-"], input=script, cwd=folder, capture_output=True, text=True, check=True
     ).stdout
-    found = {"call": example.call, "edf": {}, "p": {}, "fit": {}, "se": {}}
+    found = {"call": example.call, "edf": {}, "p": {}, "fit": {}, "se": {}, "aic": {}}
     for line in out.splitlines():
         what, *rest = line.split()
         if what in ("scale", "deviance_explained"):

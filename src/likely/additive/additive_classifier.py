@@ -75,6 +75,8 @@ class AdditiveClassifier(ClassProbabilities, FittedTerms, ClassifierMixin, Estim
         λ of each group of functions.
     deviance_explained_ : float
         The share of the deviance of the class shares that the model explains.
+    log_likelihood_, n_counted_ : float
+        Of the rows of the fit, and how many parameters ``aic`` and ``bic`` count.
     linear_ : LogisticRegression, SoftmaxRegression or OrdinalRegression
         The linear model of the functions.
 
@@ -158,6 +160,8 @@ class AdditiveClassifier(ClassProbabilities, FittedTerms, ClassifierMixin, Estim
         weight = np.asarray(rows.executor.sum(term, rows.blocks).value)
         null = float(np.sum(xlogy(weight, weight.sum() / weight)))
         self.deviance_explained_ = 1 - found.smoothing.loss / null
+        self.log_likelihood_ = -found.smoothing.loss
+        self.n_counted_ -= several  # a shift of all intercepts changes nothing
         return self
 
     def predict_log_proba(self, X: Any) -> Array:

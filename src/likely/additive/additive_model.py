@@ -16,6 +16,7 @@ A log-normal whose σ is estimated is a Gaussian model of ln y, with σ²/2 adde
 """
 
 from functools import partial
+from math import log
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -36,7 +37,7 @@ from likely.additive.additive_fit import (
 from likely.additive.fitted_terms import TERMS, FittedTerms
 from likely.additive.terms import BEYOND
 from likely.compute.executor import Executor
-from likely.data.block import redesigned
+from likely.data.block import Blocks, redesigned
 from likely.data.layouts.intercept import Intercept
 from likely.data.schema import Schema
 from likely.errors import InvalidInput
@@ -64,7 +65,13 @@ from likely.linear.response_predictions import (
 )
 from likely.linear.surface import RELATIVE
 from likely.links import Link
-from likely.objectives.inference import fit_statistics
+from likely.objectives.inference import (
+    FitStatistics,
+    block_log_likelihood,
+    fit_statistics,
+    gaussian_log_likelihood,
+    has_constant_variance,
+)
 from likely.objectives.overdispersion import alpha_at_means, no_columns
 from likely.storage.declarations import Increasing, Numbers, SameCount, Saved
 
@@ -113,6 +120,8 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         Of a negative binomial and of a log-normal: as in ``GLM``.
     deviance_explained_ : float
         The share of the deviance of the constant that the model explains.
+    log_likelihood_, n_counted_ : float
+        Of the rows of the fit, and how many parameters ``aic`` and ``bic`` count.
     linear_ : GLM
         The linear model of the functions.
 
@@ -226,6 +235,7 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
             given = wanted.response.alpha
             if isinstance(given, str):
                 given = alpha_at_means(linear.likelihood_, theta, framed, executor)
+                self.n_counted_ += 1
             self.alpha_ = float(given)
             if self.alpha_ > 0:
                 linear.likelihood_ = NegativeBinomial(self.alpha_).with_link(wanted.link)
@@ -247,6 +257,7 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         bounds = max(low - beyond, ends[0]), min(high + beyond, ends[1])
         self.eta_range_ = np.array([min(bounds), max(bounds)])
         here = fit_statistics(likelihood, theta, framed, executor)
+        self._store_likelihood(here, theta, framed, executor)
         constant = GLM(likelihood.response, likelihood.link, standard_errors=None)
         constant.fit_opened(without_columns_of(rows))
         null_theta = np.array([constant.intercept_])
@@ -254,6 +265,21 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         null = fit_statistics(likelihood, null_theta, none, executor)
         explained = 1 - here.deviance / null.deviance if null.deviance > 0 else float("nan")
         self.deviance_explained_ = float(explained)
+
+    def _store_likelihood(
+        self, here: FitStatistics, theta: Array, framed: Blocks, executor: Executor
+    ) -> None:
+        """ℓ at φ̂; at its maximum over φ of a Gaussian, and of a log-normal that of ln y."""
+        likelihood, found = self.linear_.likelihood_, here.log_likelihood
+        if "sigma_" in vars(self):
+            square = here.deviance / here.n  # in units of σ̂²
+            found += here.n / 2 * (square - 1 - log(square)) if square > 0 else np.inf
+        elif has_constant_variance(likelihood):
+            found = gaussian_log_likelihood(here.n, here.deviance)
+        elif not likelihood.response.dispersion_is_known:
+            term = partial(block_log_likelihood, likelihood, theta, self.dispersion_)
+            found = float(executor.sum(term, framed).value)
+        self.log_likelihood_ = float(found)
 
     # Answers.
 

@@ -20,6 +20,7 @@ Biometrika 100.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite, log
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -44,7 +45,7 @@ from likely.inputs.estimators import ColumnNeeds, columns_named, feature_names
 from likely.inputs.rows import encode_new_rows
 from likely.inputs.tables import without_columns
 from likely.output.description import ColumnsRead, Description, Fact, NamedColumn, NamedTable
-from likely.output.formatting import count, short_number
+from likely.output.formatting import DASH, count, fixed, short_number
 from likely.output.pictures import readable, shortened_name
 from likely.storage.declarations import FITTED_COLUMNS, Numbers, Present, SameCount, Saved
 from likely.storage.values import same_count, unlike
@@ -65,6 +66,8 @@ TERMS = FITTED_COLUMNS | Saved(
         "centre_": Numbers(Array, "finite"),
         "dispersion_": Numbers(float, "not negative", "not NaN"),
         "deviance_explained_": float,
+        "log_likelihood_": float,
+        "n_counted_": Numbers(float, "not negative", "finite"),
         "n_rows_": Numbers(float, "not negative", "finite"),
         "beside_": tuple[str, ...],
         "library_": str | None,
@@ -138,6 +141,8 @@ class FittedTerms(ABC):
     centre_: Array
     dispersion_: float
     deviance_explained_: float
+    log_likelihood_: float
+    n_counted_: float
     n_rows_: float
     library_: str | None
     alpha_: float
@@ -158,7 +163,7 @@ class FittedTerms(ABC):
         self.strength_, self.edf_ = found.smoothing.strength, found.edf
         self.tests_, self.covariance_, self.centre_ = found.tests, found.covariance, found.centre
         self.dispersion_, self.n_rows_ = found.smoothing.dispersion, found.weight
-        self.library_ = library
+        self.library_, self.n_counted_ = library, found.smoothing.n_counted
 
     def check_saved(self) -> None:
         """Refuse terms of other columns, and sizes whose sums and squares overflow."""
@@ -327,6 +332,26 @@ class FittedTerms(ABC):
 
     # What it says.
 
+    @property
+    def llf(self) -> float:
+        """The log-likelihood of the rows of the fit, under the estimated coefficients."""
+        check_is_fitted(self)
+        return self.log_likelihood_
+
+    @property
+    def aic(self) -> float:
+        """−2 ``llf`` + 2p, for the same categories in new rows (conditional AIC).
+
+        p, ``n_counted_``, is the number of effective coefficients and what the estimated strengths
+        add to it; an estimated α is one more, a dispersion is not counted.
+        """
+        return 2 * self.n_counted_ - 2 * self.llf
+
+    @property
+    def bic(self) -> float:
+        """−2 ``llf`` + p log n, with the p of ``aic``."""
+        return self.n_counted_ * log(self.n_rows_) - 2 * self.llf
+
     def term_test(self, term: str) -> TermTest:
         """The effective coefficients, statistic and p-value of a term."""
         check_is_fitted(self)
@@ -382,6 +407,9 @@ class FittedTerms(ABC):
             Fact("deviance_explained", "deviance explained", self.deviance_explained_,
                  f"{self.deviance_explained_:.1%}"),
             Fact("dispersion", "dispersion", self.dispersion_),
+            *(Fact(key, name, value, fixed(value, 3) if isfinite(value) else DASH)
+              for key, name, value in (("log_likelihood", "log-likelihood", self.llf),
+                                       ("aic", "AIC", self.aic), ("bic", "BIC", self.bic))),
         )  # fmt: skip
         if "sigma_" in vars(self):
             facts = (*facts, Fact("sigma", "sigma of ln y", vars(self)["sigma_"]))

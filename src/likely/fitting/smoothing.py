@@ -12,6 +12,13 @@ edf_j is the effective number of coefficients of a group: what the rows determin
 information shrinks to 0, because λ grows.  φ is estimated inside, also of counts (``quasi``): with
 φ = 1 the noise of overdispersed counts would be taken for information.
 
+Criteria such as AIC count the parameters with the uncertainty of ρ = ln λ, or models with more
+curves would seem better than they are, and at most twice their variance:
+
+    p = tr F + tr J V_ρ Jᵀ H/φ  ≤  2 tr F − tr F²          F = VH,  J_k = ∂β̂/∂ρ_k = −λ_k V_·k β̂_k
+    V_ρ⁻¹ = −∂²ℓ_R/∂ρ∂ρᵀ + 1/10                            (ρ of a straight line has no limit)
+    −∂²ℓ_R/∂ρ_j∂ρ_k = ½ δ_jk λ_j(‖β̂_j‖²/φ + tr V_jj) − λ_jλ_k(β̂_jᵀV_jkβ̂_k/φ + ½ ‖V_jk‖²)
+
 One pass over the rows gives ℓ, its gradient and H at β; between two passes λ and β̂ are improved on
 the quadratic model of these totals, which for a Gaussian is exact.  A step that does not decrease
 the penalised loss is halved.
@@ -21,6 +28,8 @@ References
 Fellner (1986), Robust estimation of variance components, Technometrics 28.
 Schall (1991), Estimation in generalized linear models with random effects, Biometrika 78.
 Wood & Fasiolo (2017), A generalized Fellner-Schall method, Biometrics 73.
+Wood, Pya & Säfken (2016), Smoothing parameter and model selection for general smooth models,
+JASA 111.
 """
 
 from collections.abc import Callable
@@ -53,6 +62,7 @@ ABSENT = 1e-4  # effective coefficients of a group that the others need not wait
 NEAR = 1e-4  # nats to the penalised optimum
 SHORTEST = 2.0**-20  # of a step
 SHIFT = 1e-9  # of the curvature: none
+VAGUE = 0.1  # the precision of a prior of ln λ
 PERFECT = 1e-12  # of X² of the start: the least that rounding leaves of it
 
 
@@ -68,6 +78,7 @@ class Smoothed:
     information: Array  # H
     loss: float  # −ℓ
     dispersion: float  # φ
+    n_counted: float  # parameters in criteria
     weight: float  # Σ w
     n_passes: int
     converged: bool
@@ -195,14 +206,16 @@ def _search(
             break
         here = moved.here
         unit = _mean_curvature(here.loss.hessian, group, size)
+    V = found.root.T @ found.root
     return Smoothed(
         strength,
         found.best,
         found.edf,
-        found.dispersion * (found.root.T @ found.root),
+        found.dispersion * V,
         here.loss.hessian,
         here.loss.value,
         found.dispersion,
+        _n_counted(found, V, here.loss.hessian, strength, group),
         0.0,
         n_passes,
         settled,
@@ -268,6 +281,20 @@ def _quadratic(here: _Here, ridge: Array, n: float | None, floor: float) -> _Qua
     step = best - theta
     left = here.pearson + 2 * float(g @ step) + float(step @ (H @ step))
     return _Quadratic(best, edf, root, max(left, floor) / max(n - float(edf.sum()), 1.0))
+
+
+def _n_counted(found: _Quadratic, V: Array, H: Array, strength: Array, group: Codes) -> float:
+    """p of criteria."""
+    phi, ridge = found.dispersion, _spread(strength, group)
+    member = (group[:, None] == np.arange(strength.size)) * ridge[:, None]
+    pull = member * found.best[:, None]  # λ_k β̂_k
+    J, squares = -V @ pull, np.square(V)
+    curved = (found.best @ pull / phi + np.diag(V) @ member) / 2
+    crossed = pull.T @ V @ pull / phi + member.T @ squares @ member / 2
+    values, vectors = np.linalg.eigh(np.diag(curved) - crossed)
+    spread = J @ (vectors / np.sqrt(np.maximum(values, 0.0) + VAGUE))
+    counted = float(found.edf.sum()) + float(np.sum(spread * (H @ spread))) / phi
+    return min(counted, len(ridge) - float(ridge @ squares @ ridge))  # 2 tr F − tr F²
 
 
 def inverse_factor(H: Array, ridge: Array) -> Array:
