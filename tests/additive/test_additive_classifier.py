@@ -101,6 +101,33 @@ def test_criteria_of_a_straight_line_are_those_of_a_linear_model(options, linear
     assert_allclose([model.llf, model.aic], [theirs.llf, theirs.aic], atol=0.2)
 
 
+@pytest.mark.long
+def test_intervals_cover_the_probability_as_often_as_they_say():
+    inside = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        x = pd.DataFrame({"a": rng.uniform(size=400), "g": rng.choice(["u", "v", "w"], 400)})
+        p = 1 / (1 + np.exp(-1.5 * np.sin(6 * x["a"]) - (x["g"] == "u")))
+        model = lk.AdditiveClassifier().fit(x, rng.random(400) < p)
+        low, high = model.predict_interval(x, 0.9).T
+        inside.append((low < p) & (p < high))
+    assert 0.87 < np.mean(inside) < 0.94
+
+
+def test_an_interval_needs_two_classes_and_a_probability():
+    x = np.linspace(-1, 1, 100)[:, None]
+    two = lk.AdditiveClassifier().fit(x, x[:, 0] > 0)
+    narrow, wide = two.predict_interval(x, 0.5), two.predict_interval(x, 0.99)
+    assert (wide[:, 0] < narrow[:, 0]).all() and (wide[:, 1] > narrow[:, 1]).all()
+    with pytest.raises(InvalidInput, match="of='mean'"):
+        two.predict_interval(x, of="y")
+    with pytest.raises(InvalidInput, match="level=95 was given"):
+        two.predict_interval(x, 95)
+    three = lk.AdditiveClassifier().fit(x, np.digitize(x[:, 0], [-0.3, 0.3]))
+    with pytest.raises(InvalidInput, match=r"3 classes, softmax link.*of two classes"):
+        three.predict_interval(x)
+
+
 def test_separated_classes_have_finite_curves():
     x = np.linspace(-1, 1, 100)[:, None]
     y = (x[:, 0] > 0).astype(int)

@@ -14,14 +14,14 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import xlogy
+from scipy.special import expit, ndtri, xlogy
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.additive.additive_fit import Wishes, encoded, fit_terms
-from likely.additive.fitted_terms import TERMS, FittedTerms
+from likely.additive.fitted_terms import TERMS, FittedTerms, refuse_unless_share
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks, MappedBlocks
 from likely.data.categories import ordered_categories
@@ -35,6 +35,7 @@ from likely.inputs.targets import ordered_classes, refuse_one_class
 from likely.likelihoods.bernoulli import Bernoulli
 from likely.linear.logistic import LogisticRegression
 from likely.linear.ordinal import OrdinalRegression, recoded
+from likely.linear.response_predictions import check_interval_of, refuse_zero_or_one
 from likely.linear.softmax import SoftmaxRegression
 from likely.linear.surface import RELATIVE, class_explanation
 from likely.objectives.linear import Total
@@ -173,6 +174,27 @@ class AdditiveClassifier(ClassProbabilities, FittedTerms, ClassifierMixin, Estim
         """η of each row: the log-odds of two classes, one for each of several, (n,) or (n, K)."""
         check_is_fitted(self)
         return self._of_phi(self.linear_.linear_predictor, X)
+
+    def predict_interval(self, X: object, level: float = 0.95, *, of: str = "auto") -> Array:
+        """An interval for p(class 1 | x) of each row, (n, 2), of two classes.
+
+        The probability is the mean of a class that is 0 or 1: ``of="mean"``, as ``of="auto"``.  It
+        covers the true probability about as often as it says, averaged over rows like those of the
+        fit, where curves are not so steep that their λ is at its least.
+        """
+        check_is_fitted(self)
+        refuse_unless_share(level)
+        if not isinstance(self.linear_, LogisticRegression):
+            raise InvalidInput(
+                f"An interval for a probability was asked of {self._described()}; one predictor "
+                "with its intercept was expected, of two classes. Use AdditiveClassifier() for one "
+                "class against the others, or effect(term).se, the standard errors of a term."
+            )
+        if check_interval_of(of, numbers=False) == "y":
+            refuse_zero_or_one(Bernoulli.name)
+        reach = float(ndtri((1 + level) / 2)) * self._errors(X)
+        eta = self.linear_predictor(X)
+        return expit(np.column_stack([eta - reach, eta + reach]))
 
     def _of_phi(self, answer: Callable[[Array], Array], X: object) -> Array:
         """An answer of the linear model for all rows; a warning names those outside the fit."""

@@ -34,7 +34,7 @@ from likely.additive.additive_fit import (
     numbers_alone,
     phi_blocks,
 )
-from likely.additive.fitted_terms import TERMS, FittedTerms
+from likely.additive.fitted_terms import TERMS, FittedTerms, refuse_unless_share
 from likely.additive.terms import BEYOND
 from likely.compute.executor import Executor
 from likely.data.block import Blocks, redesigned
@@ -347,18 +347,6 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
             return np.clip(ends.T, *likelihood.response.means)
         return response_interval(likelihood, self._density_dispersion(), eta, spread, level)
 
-    def _errors(self, X: Any) -> Array:
-        """The standard error of η of each row."""
-        found = []
-        for part in self._pieces(X):
-            z = np.column_stack([part.phi - self.centre_, np.ones(len(part.phi))])
-            size = np.abs(z).max(axis=1)  # whose square may overflow, far outside the fit
-            z /= size[:, None]
-            variance = np.einsum("ni,ij,nj->n", z, self.covariance_[0], z)
-            known = size * np.sqrt(np.maximum(variance, 0.0))
-            found.append(np.hypot(known, np.sqrt(part.new)))
-        return np.concatenate(found)
-
     def predict_distribution(
         self, X: Any, *, offset: Any = None, exposure: Any = None
     ) -> PredictiveDistribution:
@@ -481,10 +469,3 @@ def without_columns_of(rows: EncodedRows[Schema]) -> LinearRows:
     """The same rows for a model of the intercept alone."""
     blocks = redesigned(rows.blocks, no_columns, 0)
     return EncodedRows(blocks, numbers_alone(0), rows.classes, rows.executor, None)
-
-
-def refuse_unless_share(level: float) -> None:
-    if not 0 < level < 1:
-        raise InvalidInput(
-            f"level={level!r} was given; a number between 0 and 1 was expected. Use level=0.95."
-        )

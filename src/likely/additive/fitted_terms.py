@@ -19,12 +19,11 @@ Biometrika 100.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite, log
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 from scipy.stats import chi2
 from scipy.stats import f as fisher
 from sklearn.utils.validation import check_is_fitted
@@ -32,11 +31,11 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array, Codes
 from likely.additive.additive_fit import TermsFit
 from likely.additive.encoded_columns import numbers_and_codes, refuse_infinity
+from likely.additive.term_effects import TermEffect, draw_terms
 from likely.additive.terms import AdditiveTerms, CategoryTerm
-from likely.data.frames import frame_of
 from likely.data.layouts.base import Design
 from likely.data.schema import Schema
-from likely.errors import UnknownName
+from likely.errors import InvalidInput, UnknownName
 from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.model.model_plates import PlateParameter, conditional_plate
 from likely.inputs.bounded_rows import note_bounded
@@ -45,8 +44,7 @@ from likely.inputs.estimators import ColumnNeeds, columns_named, feature_names
 from likely.inputs.rows import encode_new_rows
 from likely.inputs.tables import without_columns
 from likely.output.description import ColumnsRead, Description, Fact, NamedColumn, NamedTable
-from likely.output.formatting import DASH, count, fixed, short_number
-from likely.output.pictures import readable, shortened_name
+from likely.output.formatting import DASH, count, fixed
 from likely.storage.declarations import FITTED_COLUMNS, Numbers, Present, SameCount, Saved
 from likely.storage.values import same_count, unlike
 
@@ -54,7 +52,6 @@ PART = 4_000_000  # cells of Φ of new rows that are in memory at once
 POINTS = 100  # of a curve
 LARGEST_ANSWER = 1e300  # of predictors and their variances
 CELLS = 24  # on each side of the picture of a pair
-IN_A_ROW = 4  # pictures
 TERMS = FITTED_COLUMNS | Saved(
     {
         "terms_": AdditiveTerms,
@@ -85,30 +82,6 @@ TERMS = FITTED_COLUMNS | Saved(
         SameCount("covariance_.shape.1", "covariance_.shape.2"),
     ),
 )
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class TermEffect:
-    """One term on a grid: what it adds to the linear predictor, with its standard error."""
-
-    name: str
-    columns: tuple[str, ...]  # one, or the two of a pair
-    values: tuple[Array, ...]  # of each column, one for each row of ``effect``
-    effect: Array  # (n,) or, for several classes, (n, K)
-    se: Array  # of the same shape
-    library: str | None = None
-
-    def to_frame(self, library: str | None = None) -> Any:
-        """One row for each point: the columns, ``effect`` and ``se``."""
-        columns = dict(zip(self.columns, self.values, strict=True))
-        if self.effect.ndim == 1:
-            return frame_of(
-                {**columns, "effect": self.effect, "se": self.se}, library or self.library
-            )
-        classes = {f"effect {k}": self.effect[:, k] for k in range(self.effect.shape[1])}
-        errors = {f"se {k}": self.se[:, k] for k in range(self.se.shape[1])}
-        return frame_of({**columns, **classes, **errors}, library or self.library)
 
 
 class PhiPart(NamedTuple):
@@ -212,6 +185,18 @@ class FittedTerms(ABC):
             far = (numeric != within) & ~np.isnan(numeric)
             features = terms.features(within if bounded else numeric, codes)
             yield PhiPart(features, far, self._new_variance(codes))
+
+    def _errors(self, X: object) -> Array:
+        """The standard error of η of each row."""
+        found = []
+        for part in self._pieces(X):
+            z = np.column_stack([part.phi - self.centre_, np.ones(len(part.phi))])
+            size = np.abs(z).max(axis=1)  # whose square may overflow, far outside the fit
+            z /= size[:, None]
+            variance = np.einsum("ni,ij,nj->n", z, self.covariance_[0], z)
+            known = size * np.sqrt(np.maximum(variance, 0.0))
+            found.append(np.hypot(known, np.sqrt(part.new)))
+        return np.concatenate(found)
 
     def _new_variance(self, codes: Codes) -> Array:
         """The prior variance φ/λ of categories that the fit did not have, summed for each row."""
@@ -458,67 +443,8 @@ class FittedTerms(ABC):
         return ()
 
 
-def draw_terms(effects: Sequence[TermEffect], classes: Sequence[str], level: float) -> Any:
-    """A figure with one picture for each term, four in a row."""
-    import matplotlib.pyplot as plt
-
-    wide = min(len(effects), IN_A_ROW) or 1
-    high = -(-len(effects) // wide) or 1
-    size = (3.1 * wide + 0.4, 2.7 * high)
-    figure, axes = plt.subplots(high, wide, figsize=size, layout="constrained", squeeze=False)
-    reach = float(ndtri((1 + level) / 2))
-    for ax, each in zip(axes.flat, effects, strict=False):
-        if len(each.columns) == 2:
-            _draw_pair(figure, ax, each)
-        else:
-            _draw_one(ax, each, classes, reach)
-        readable(ax)
-    for ax in axes.flat[len(effects) :]:
-        ax.set_visible(False)
-    return figure
-
-
-def _draw_one(ax: Any, each: TermEffect, classes: Sequence[str], reach: float) -> None:
-    values, words = each.values[0], each.values[0].dtype.kind not in "if"
-    effects, errors = np.atleast_2d(each.effect.T), np.atleast_2d(each.se.T)
-    ax.axhline(0.0, color="0.7", linewidth=0.8)
-    ax.set_title(shortened_name(each.name), fontsize=10)
-    labels = classes or ("",)
-    if words:
-        place = np.arange(len(values))
-        for k, (effect, se) in enumerate(zip(effects, errors, strict=True)):
-            shift = (k - (len(effects) - 1) / 2) * 0.15
-            ax.errorbar(
-                place + shift, effect, reach * se, fmt="o", ms=4, capsize=0, label=labels[k]
-            )
-        shown = [shortened_name(str(value), 12) for value in values]
-        ax.set_xticks(place, shown, rotation=45 if len(values) > 4 else 0)
-    else:
-        for k, (effect, se) in enumerate(zip(effects, errors, strict=True)):
-            (line,) = ax.plot(values, effect, label=labels[k])
-            ax.fill_between(values, effect - reach * se, effect + reach * se,
-                            color=line.get_color(), alpha=0.2, linewidth=0)  # fmt: skip
-    if classes:
-        ax.legend(fontsize=7)
-
-
-def _draw_pair(figure: Any, ax: Any, each: TermEffect) -> None:
-    """A map of a pair; of several classes, that of the one whose effect is largest."""
-    effect = each.effect
-    if effect.ndim == 2:
-        effect = effect[:, int(np.abs(effect).max(axis=0).argmax())]
-    shape = [len(dict.fromkeys(values.tolist())) for values in each.values]
-    largest = float(np.abs(effect).max()) or 1.0
-    image = ax.imshow(
-        effect.reshape(shape).T,
-        origin="lower", aspect="auto", cmap="RdBu_r", vmin=-largest, vmax=largest,
-    )  # fmt: skip
-    for axis, values, n in zip((ax.xaxis, ax.yaxis), each.values, shape, strict=True):
-        own = list(dict.fromkeys(values.tolist()))
-        at = np.unique(np.linspace(0, n - 1, min(n, 4)).astype(int))
-        shown = [own[i] if isinstance(own[i], str) else short_number(own[i], 3) for i in at]
-        axis.set_ticks(at, [shortened_name(str(text), 10) for text in shown])
-    ax.set_xlabel(shortened_name(each.columns[0], 16), fontsize=9)
-    ax.set_ylabel(shortened_name(each.columns[1], 16), fontsize=9)
-    ax.set_title(shortened_name(each.name), fontsize=10)
-    figure.colorbar(image, ax=ax)
+def refuse_unless_share(level: float) -> None:
+    if not 0 < level < 1:
+        raise InvalidInput(
+            f"level={level!r} was given; a number between 0 and 1 was expected. Use level=0.95."
+        )

@@ -135,6 +135,18 @@ def test_a_class_has_no_interval_and_its_probability_has_one():
         prediction_intervals(model, "y")
 
 
+def test_the_probability_of_an_additive_model_of_two_classes_has_an_interval():
+    model = lk.AdditiveClassifier().fit(X, Y > 0)
+    found = prediction_intervals(model)
+    assert (found.names, found.of) == (("p_True_low", "p_True_high"), "mean")
+    low, high = found.values(X, 0.9).T
+    p = model.predict_proba(X)[:, 1]
+    assert ((low > 0) & (low < p) & (p < high) & (high < 1)).all()
+    several = lk.AdditiveClassifier().fit(X, np.digitize(Y, [-0.5, 0.5]))
+    with pytest.raises(InvalidInput, match="probability of two classes only"):
+        prediction_intervals(several)
+
+
 def test_the_intervals_of_an_additive_model_include_the_uncertainty_of_its_mean():
     """24 curves on 200 rows: nominally 0.9, of new rows 0.82 are covered by the density alone."""
     rng = np.random.default_rng(0)
