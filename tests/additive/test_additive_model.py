@@ -409,6 +409,27 @@ def test_a_category_that_the_fit_did_not_have_varies_as_categories_do():
     assert np.ptp(known) < (high - low) / 4
 
 
+@pytest.mark.parametrize("response", ["gaussian", "poisson", "negative-binomial", "gamma"])
+def test_the_density_of_new_categories_is_theirs(response):
+    """About that of the truth, a normal coefficient, which the density around a mean is not."""
+    rng = RNG(3)
+    g, x, effect = np.repeat(np.arange(200), 6), rng.uniform(size=1200), rng.normal(0, 1, 200)
+    eta, seen = np.sin(6 * x) + effect[g], g < 100
+    y = DRAWS[response](eta, rng).astype(float)
+    frame = pd.DataFrame({"x": x, "g": g.astype(str)})
+    model = lk.AdditiveModel(response).fit(frame[seen], y[seen])
+    with pytest.warns(UnseenCategories):
+        found = model.log_likelihoods(frame[~seen], y[~seen])
+        total = model.log_likelihood(frame[~seen], y[~seen], np.full(600, 2.0))
+    assert_allclose(total, 2 * found.sum())
+    family = model.predictive_family()
+    mean = np.sin(6 * x) if response == "gaussian" else np.exp(np.sin(6 * x))
+    alone = family.log_density(y, mean, counts=False)
+    truth = family.log_density(y, mean, np.ones(1200), counts=False)
+    assert alone[~seen].mean() < truth[~seen].mean() - 0.3
+    assert_allclose(found.mean(), truth[~seen].mean(), atol=0.05)
+
+
 def test_a_category_of_identifiers_is_warned_of():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=120), "id": [f"u{i}" for i in range(120)]})

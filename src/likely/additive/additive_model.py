@@ -350,7 +350,10 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
     def predict_distribution(
         self, X: Any, *, offset: Any = None, exposure: Any = None
     ) -> PredictiveDistribution:
-        """The distribution of y given each row: the response around its mean."""
+        """The distribution of y given each row: the response around its mean.
+
+        Its coefficients are treated as known, also those of categories that the fit did not have.
+        """
         mean = self.predict(X, offset=offset, exposure=exposure)
         response = self.linear_.response_of_new()
         return PredictiveDistribution(response, mean, self._density_dispersion())
@@ -358,7 +361,8 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
     def predictive_family(self) -> PredictiveFamily | None:
         """The response, with the dispersion of the fit."""
         check_is_fitted(self)
-        return PredictiveFamily.of(self.linear_.response_of_new(), self._density_dispersion())
+        link = self.linear_.likelihood_.link.name
+        return PredictiveFamily.of(self.linear_.response_of_new(), self._density_dispersion(), link)
 
     def _density_dispersion(self) -> float:
         """ψ of p(y | x): 1 where the family fixes it."""
@@ -374,10 +378,25 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         return float(self.linear_.deviance_unit * np.dot(weight, each))
 
     def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None, exposure: Any = None) -> Array:
-        """log p(y_i | x_i) of each row, with all its terms."""
+        """log p(y_i | x_i) of each row, with all its terms.
+
+        Categories that the fit did not have vary as those that it had.
+        """
         y, mean, _ = self._with_means(X, y, None, offset, exposure)
         response = self.linear_.likelihood_.response
-        return response.log_prob(y, mean, self._density_dispersion())
+        found = response.log_prob(y, mean, self._density_dispersion())
+        return self._with_new(X, np.asarray(found), y, mean)
+
+    def _with_new(self, X: object, found: Array, y: Array, mean: Array) -> Array:
+        """Log-densities, with those of rows whose categories the fit did not have in place."""
+        spread, likelihood = self.new_spread(X), self.linear_.likelihood_
+        new = spread > 0
+        psi, link = self._density_dispersion(), likelihood.link.name
+        family = PredictiveFamily.of(likelihood.response, psi, link)
+        if family is not None and new.any():
+            found = found.copy()
+            found[new] = family.log_density(y[new], mean[new], spread[new], counts=False)
+        return found
 
     def log_likelihood(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
@@ -386,7 +405,8 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         y, mean, weight = self._with_means(X, y, sample_weight, offset, exposure)
         response = self.linear_.likelihood_.response
         each = response.weighted_log_prob(y, mean, weight, self._density_dispersion())
-        return float(each.sum())
+        alone = self._with_new(X, np.full(len(y), np.nan), y, mean)
+        return float(np.where(np.isnan(alone), each, weight * alone).sum())
 
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None

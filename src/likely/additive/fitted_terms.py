@@ -198,6 +198,10 @@ class FittedTerms(ABC):
             found.append(np.hypot(known, np.sqrt(part.new)))
         return np.concatenate(found)
 
+    def new_spread(self, X: object) -> Array:
+        """The standard deviation of η by categories that the fit did not have, of each row."""
+        return np.asarray(np.sqrt(self._new_variance(numbers_and_codes(self._encoded(X))[1])))
+
     def _new_variance(self, codes: Codes) -> Array:
         """The prior variance φ/λ of categories that the fit did not have, summed for each row."""
         terms, out = self.terms_, np.zeros(len(codes))

@@ -312,12 +312,13 @@ def _losses(
     if family is None:
         return lambda X: np.square(numbers - _means(model, X, moved)), "squared error"
     whole = bool((numbers == np.round(numbers)).all() and (numbers >= 0).all())
-    return (
-        lambda X: (
-            -np.maximum(family.log_density(numbers, _means(model, X, moved), counts=whole), -745.0)
-        ),
-        "negative log-likelihood",
-    )
+
+    def losses(X: object) -> Array:
+        spread = model.new_spread(X) if has_method(model, "new_spread") else None
+        found = family.log_density(numbers, _means(model, X, moved), spread, counts=whole)
+        return -np.maximum(found, -745.0)
+
+    return losses, "negative log-likelihood"
 
 
 def _log_loss(model: Any, X: Any, codes: Codes, moved: dict[str, Array]) -> Array:

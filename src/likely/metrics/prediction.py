@@ -102,6 +102,7 @@ class Prediction:
     median: Array | None = None  # (n,); None where the mean takes its place
     unseen: tuple[Any, ...] = ()  # classes that the model had not seen
     labels: Codes | None = None  # (n,), of a model of classes that has no probabilities
+    spread: Array | None = None  # (n,), of a predictor of numbers: s of ``PredictiveFamily``
 
     @classmethod
     def of_classes(cls, log_proba: Array, unseen: tuple[Any, ...] = ()) -> Self:
@@ -173,6 +174,7 @@ class Prediction:
             log_density=_rows(self.log_density, index),
             median=_rows(self.median, index),
             labels=_rows(self.labels, index),
+            spread=_rows(self.spread, index),
         )
 
     @classmethod
@@ -185,6 +187,7 @@ class Prediction:
             median=_stacked([part.median for part in parts]),
             unseen=tuple(dict.fromkeys(label for part in parts for label in part.unseen)),
             labels=_stacked([part.labels for part in parts]),
+            spread=_stacked([part.spread for part in parts]),
         )
 
 

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import likely as lk
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, UnseenCategories
 from likely.likelihoods import Gaussian
 from likely.special import LOG_FLOOR
 from likely.workbench.data.task import Task, task_of
@@ -92,6 +92,26 @@ def test_log_mass_is_finite_and_symmetric_far_out_and_sums_to_one():
     assert_allclose(far[0], far[1])
     counts = np.arange(-60.0, 61.0)
     assert_allclose(np.exp(Gaussian().log_mass(counts, np.full(121, 0.3), 25.0)).sum(), 1)
+
+
+def test_the_density_of_a_held_out_category_has_its_variance():
+    """Else groups that are held out as a whole make the model seem worse than a constant."""
+    rng = np.random.default_rng(1)
+    site, x = np.repeat(np.arange(40), 8), rng.uniform(size=320)
+    y = rng.poisson(np.exp(1 + np.sin(6 * x) + rng.normal(0, 1, 40)[site]))
+    table = pa.table({"x": x, "site": [f"s{k}" for k in site], "y": y})
+    model = lk.Prepared(lk.AdditiveModel("poisson")).fit(table[:240].select(["x", "site"]), y[:240])
+    new, task = table[240:], task_of(table, "y")
+    with pytest.warns(UnseenCategories):
+        prediction = predict_for(model, task, new)
+    family = predictive_family(model)
+    s = float(np.sqrt(model.model_.dispersion_ / model.model_.strength_[-1]))
+    assert 0.7 < s < 1.4
+    expected = family.log_density(y[240:], prediction.means, np.full(80, s), counts=True)
+    assert_allclose(prediction.log_density, expected)
+    assert prediction.log_density.mean() > stats.poisson(y.mean()).logpmf(y[240:]).mean() + 0.3
+    known = predict_for(model, task, table[:240])
+    assert_allclose(known.log_density, family.log_density(y[:240], known.means, counts=True))
 
 
 def test_a_mean_outside_the_family_has_no_density():

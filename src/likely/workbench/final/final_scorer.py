@@ -85,7 +85,8 @@ class TaskScorer(Scorer):
         if family is None:
             return {"mean": found.means}
         written = json.dumps(family.to_json(), sort_keys=True)
-        return {"mean": found.means, "family": np.array([written])}
+        known = {"mean": found.means, "family": np.array([written])}
+        return known if found.spread is None else {**known, "spread": found.spread}
 
     def losses(self, predictions: Predictions, y: Array) -> Array:
         (truth,) = self._truths((y, KeyedRows()))
@@ -226,7 +227,7 @@ def _prediction(predictions: Predictions, truth: Truth) -> Prediction:
         n_strangers = len(truth.classes) - log_proba.shape[1]
         padded = np.pad(log_proba, ((0, 0), (0, n_strangers)), constant_values=-np.inf)
         return Prediction.of_classes(padded)
-    found = Prediction.of_numbers(predictions["mean"])
+    found = replace(Prediction.of_numbers(predictions["mean"]), spread=predictions.get("spread"))
     if "family" not in predictions:
         return found
     family = PredictiveFamily.from_json(json.loads(str(predictions["family"][0])))

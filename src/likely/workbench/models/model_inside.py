@@ -6,9 +6,11 @@ A model of the workbench includes the preparation of its rows (``Prepared``), or
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
@@ -75,6 +77,11 @@ def predictive_family(model: Any) -> PredictiveFamily | None:
     if isinstance(model, Pipeline):
         return predictive_family(model.steps[-1][1])
     return predictive_family(model.best_estimator_) if isinstance(model, FittedSearch) else None
+
+
+def new_spread(model: Any, features: Any) -> Array | None:
+    """The standard deviation of η by categories that the fit did not have; None if unknown."""
+    return np.asarray(model.new_spread(features)) if has_method(model, "new_spread") else None
 
 
 def link_of(model: Any) -> str:

@@ -308,6 +308,11 @@ class Prepared(Estimator):
             given["of"] = of
         return self._fitted_model().predict_interval(self.prepare(X), level, **given)
 
+    @if_model_has("new_spread")
+    def new_spread(self, X: object) -> Array:
+        """The standard deviation of the predictor by categories that the fit did not have."""
+        return np.asarray(self._fitted_model().new_spread(self.prepare(X)))
+
     @if_model_has("score_samples")
     def score_samples(self, X: Any) -> Array:
         """log p(x) of each row, for a model with a density of rows."""

@@ -13,6 +13,7 @@ other models of numbers   quantiles of their predictive density, at parameters t
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -38,7 +39,7 @@ from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import METRICS, metric_for
 from likely.names import has_method
 from likely.workbench.data.task import Task
-from likely.workbench.models.model_inside import predictive_family, unprepared
+from likely.workbench.models.model_inside import new_spread, predictive_family, unprepared
 from likely.workbench.preparation.prepared import Prepared
 
 if TYPE_CHECKING:
@@ -110,8 +111,9 @@ def predict_features(
         if task.has_classes:
             return _classes(model, task, features, given)
         mean = np.asarray(model.predict(features, **given), dtype=np.float64).ravel()
+        spread = new_spread(model, features)
     _refuse_nan(model, mean, "mean")
-    return Prediction.of_numbers(mean)
+    return replace(Prediction.of_numbers(mean), spread=spread)
 
 
 def predict_labels(
@@ -127,9 +129,9 @@ def with_density(
     prediction: Prediction, family: PredictiveFamily, y: Array, of: Task | Truth
 ) -> Prediction:
     """The prediction of numbers with log p(y | x) of the true values, on the scale of a task."""
-    mean, counts = prediction.means, of.kind == "count"
-    density = family.log_density(y, mean, counts=counts, with_zeros=of.with_zeros)
-    return Prediction.of_numbers(mean, density)
+    mean, s, counts = prediction.means, prediction.spread, of.kind == "count"
+    density = family.log_density(y, mean, s, counts=counts, with_zeros=of.with_zeros)
+    return replace(Prediction.of_numbers(mean, density), spread=s)
 
 
 def features_of(model: Any, task: Task, table: "pa.Table") -> "pa.Table":

@@ -173,7 +173,7 @@ def _pit(held: HeldOut, rng: np.random.Generator) -> Array | None:
             return None
         below, equal = np.zeros(len(y)), np.zeros(len(y))
         for _ in range(DRAWS):
-            drawn = np.asarray(family.response.sample(mean, rng, family.dispersion))
+            drawn = family.sample(mean, rng, part.prediction.spread)
             drawn = np.round(drawn) if held.task.kind == "count" else drawn
             below += drawn < y
             equal += drawn == y
