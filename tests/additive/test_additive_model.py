@@ -80,7 +80,7 @@ def test_intervals_of_a_new_response_cover_it(response):
     model = lk.AdditiveModel(response).fit(frame[:1000], y[:1000])
     low, high = model.predict_interval(frame[1000:], 0.9).T
     covered = np.mean((y[1000:] >= low) & (y[1000:] <= high))
-    assert 0.86 < covered < (0.97 if response == "negative-binomial" else 0.94)  # no count splits
+    assert 0.86 < covered < (0.98 if response == "negative-binomial" else 0.94)  # no count splits
     mean_low, mean_high = model.predict_interval(frame[1000:], 0.9, of="mean").T
     assert (mean_low >= low - 1e-9).mean() > 0.95
     assert (mean_high - mean_low).mean() < 0.5 * (high - low).mean()
@@ -200,9 +200,40 @@ def test_alpha_is_estimated_at_the_means_of_the_quasi_poisson_fit():
     assert_allclose(model.predict(frame), poisson.predict(frame), rtol=1e-9)
     assert model.log_likelihood(frame, y) > poisson.log_likelihood(frame, y) + 100
     given = lk.AdditiveModel(NegativeBinomial(0.3)).fit(frame, y)
-    assert given.alpha_ == 0.3
+    assert given.alpha_ == given.predictive_family().response.alpha == 0.3
+    assert model.predictive_family().response.alpha == model.alpha_
     counts = lk.AdditiveModel("negative-binomial").fit(frame, rng.poisson(np.exp(eta)))
     assert counts.alpha_ < 0.05
+
+
+@pytest.mark.long
+def test_alpha_allows_for_the_coefficients_that_were_estimated():
+    """By maximum likelihood it is 0.42 on average, where 0.5 is true and mgcv finds 0.50."""
+    found, restricted = [], []
+    for seed in range(20):
+        rng = RNG(seed)
+        frame = pd.DataFrame(rng.uniform(size=(80, 3)), columns=["a", "b", "c"])
+        eta = 1 + np.sin(6 * frame["a"]) + frame["b"]
+        y = rng.negative_binomial(2, 2 / (2 + np.exp(eta)))
+        model = lk.AdditiveModel("negative-binomial").fit(frame, y)
+        found.append(model.alpha_)
+        if seed >= 3:
+            continue
+        # the restricted likelihood over a grid of ln α, with H of the rows
+        none = np.zeros((80, 0), dtype=int)
+        Phi = np.column_stack([model.terms_.features(frame.to_numpy(), none), np.ones(80)])
+        strength = model.strength_[model.terms_.group_of_column] / model.dispersion_
+        grid, mean = np.exp(np.linspace(-3, 1.5, 901)), model.predict(frame)
+        curves = [
+            stats.nbinom.logpmf(y, 1 / a, 1 / (1 + a * mean)).sum()
+            - np.linalg.slogdet(
+                (Phi.T * (mean / (1 + a * mean))) @ Phi + np.diag(np.append(strength, 0))
+            )[1] / 2
+            for a in grid
+        ]  # fmt: skip
+        restricted.append(grid[np.argmax(curves)])
+    assert_allclose(found[:3], restricted, rtol=0.03)
+    assert 0.46 < np.mean(found) < 0.54
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -426,7 +457,7 @@ def test_the_density_of_new_categories_is_theirs(response):
     mean = np.sin(6 * x) if response == "gaussian" else np.exp(np.sin(6 * x))
     alone = family.log_density(y, mean, counts=False)
     truth = family.log_density(y, mean, np.ones(1200), counts=False)
-    assert alone[~seen].mean() < truth[~seen].mean() - 0.3
+    assert alone[~seen].mean() < truth[~seen].mean() - 0.15
     assert_allclose(found.mean(), truth[~seen].mean(), atol=0.05)
 
 

@@ -9,8 +9,9 @@ identity, and at most the largest y elsewhere (of a log-normal the median is).  
 of the rows that this changed (``OutsideFit``), and ``n_bounded`` counts them.
 
 A negative binomial's means are those of a quasi-Poisson fit, whose dispersion is estimated inside
-REML, and α is estimated afterwards at these means: the weights of a negative binomial flatten where
-the mean is large, so that few rows would steer its tail.
+REML, and α is estimated afterwards at these means, by the restricted likelihood, which allows for
+the coefficients: the weights of a negative binomial flatten where the mean is large, so that few
+rows would steer its tail.
 
 A log-normal whose σ is estimated is a Gaussian model of ln y, with σ²/2 added to its predictor.
 """
@@ -72,7 +73,7 @@ from likely.objectives.inference import (
     gaussian_log_likelihood,
     has_constant_variance,
 )
-from likely.objectives.overdispersion import alpha_at_means, no_columns
+from likely.objectives.overdispersion import alpha_at_means, no_columns, restricted_alpha
 from likely.storage.declarations import Increasing, Numbers, SameCount, Saved
 
 EXTRAPOLATIONS = ("bounded", "linear")
@@ -235,10 +236,14 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
             given = wanted.response.alpha
             if isinstance(given, str):
                 given = alpha_at_means(linear.likelihood_, theta, framed, executor)
+                given = self._restricted_alpha(given, theta, framed, executor)
                 self.n_counted_ += 1
-            self.alpha_ = float(given)
+            self.alpha_ = linear.count_alpha_ = float(given)
             if self.alpha_ > 0:
                 linear.likelihood_ = NegativeBinomial(self.alpha_).with_link(wanted.link)
+        elif "count_alpha_" in vars(linear):
+            given = linear.count_alpha_
+            linear.count_alpha_ = self._restricted_alpha(given, theta, framed, executor)
         likelihood = linear.likelihood_
         extremes = executor.sum(partial(block_extremes, linear), blocks)
         low, high = extremes.low, extremes.high
@@ -265,6 +270,16 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         null = fit_statistics(likelihood, null_theta, none, executor)
         explained = 1 - here.deviance / null.deviance if null.deviance > 0 else float("nan")
         self.deviance_explained_ = float(explained)
+
+    def _restricted_alpha(
+        self, alpha: float, theta: Array, framed: Blocks, executor: Executor
+    ) -> float:
+        """α of the restricted likelihood, from that of maximum likelihood; 0 stays 0."""
+        if not alpha > 0:
+            return alpha
+        ridge = np.append(self.strength_[self.terms_.group_of_column] / self.dispersion_, 0.0)
+        likelihood = self.linear_.likelihood_
+        return restricted_alpha(likelihood, theta, ridge, alpha, framed, executor)
 
     def _store_likelihood(
         self, here: FitStatistics, theta: Array, framed: Blocks, executor: Executor

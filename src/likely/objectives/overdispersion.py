@@ -7,13 +7,21 @@ Quasi-likelihood keeps the means of the Poisson, whose equations need no more th
 estimates the spread: where φ = Σ w (y − μ)²/μ / (Σ w − p) is clearly above 1, counts around these
 means are taken as negative binomial, with α by maximum likelihood.
 
+Maximum likelihood takes the means as known, so that many coefficients make α̂ too small.  With a
+prior of precision Λ on them, α may be that of the restricted likelihood:
+
+    ℓ_R(α) = ℓ(α) − ½ ln |H(α) + Λ|        H(α) = Σ w μ/(1 + αμ) x xᵀ, of the log link
+
+ln |H + Λ| is nearly a parabola in ln α: three passes over the rows give it.
+
 References
 ----------
 McCullagh & Nelder, Generalized Linear Models, 2nd ed., §9.2 and §6.2.3.
+Cox & Reid (1987), Parameter orthogonality and approximate conditional inference, JRSS B 49.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import copysign, exp, inf, log
 from typing import NamedTuple, final
@@ -32,7 +40,7 @@ from likely.likelihoods.negative_binomial import NegativeBinomial, alpha_derivat
 from likely.likelihoods.poisson import Poisson
 from likely.numerics.additive import Additive, FieldwiseAdditive
 from likely.objectives.inference import inner_mean
-from likely.objectives.linear import block_eta, weighted_sum
+from likely.objectives.linear import block_eta, block_second_order, weighted_sum
 
 DECADES = np.arange(-4.0, 5.0)  # around the estimate by moments, for the first α
 LEAST_GAIN = 1e-9  # nats above the Poisson: α̂ is then within 5e-5 standard errors of 0
@@ -41,6 +49,7 @@ LONGEST_STEP = 2.0  # in ln α
 STEPS = 60
 OVERDISPERSED = 1.5  # φ above which a Poisson is clearly too narrow
 BY_CHANCE = 0.05  # p-value of χ² above which φ may be chance
+APART = 0.5  # in ln α: three points of a parabola
 NARROW = 1e-12  # of a bracket in ln α: no more digits
 
 
@@ -216,6 +225,34 @@ def alpha_at_means(
     return maximise_alpha(
         lambda alpha: alpha_totals(likelihood, theta, alpha, blocks, executor), begin
     ).alpha
+
+
+def restricted_alpha(
+    likelihood: Likelihood,
+    theta: Array,
+    ridge: Array,
+    alpha: float,
+    blocks: Blocks,
+    executor: Executor,
+) -> float:
+    """α̂ of the restricted likelihood, from the α > 0 of maximum likelihood; ``ridge`` is Λ."""
+    rho, halves = log(alpha), []
+    for step in (-APART, 0.0, APART):
+        counts = NegativeBinomial(exp(rho + step)).with_link(likelihood.link)
+        H = executor.sum(partial(block_second_order, counts, theta), blocks).hessian
+        halves.append(float(np.linalg.slogdet(H + np.diag(ridge))[1]) / 2)
+    below, here, above = halves
+    slope, bend = (above - below) / (2 * APART), (below - 2 * here + above) / APART**2
+
+    def totals_at(at: float) -> AlphaTotals:
+        found = alpha_totals(likelihood, theta, at, blocks, executor)
+        return replace(
+            found,
+            slope=found.slope - slope - bend * (log(at) - rho),
+            curvature=found.curvature - bend,
+        )
+
+    return maximise_alpha(totals_at, alpha).alpha
 
 
 def alpha_of_means(y: Array, mean: Array, weight: Array) -> float:
