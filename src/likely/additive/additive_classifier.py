@@ -4,8 +4,8 @@
     several classes   p(y = k | x) ∝ exp(b_k + Σ_j f_jk(x_j)), the classes sharing the λ of a term
     ordered classes   P(y > k | x) = σ(b_k + Σ_j f_j(x_j))
 
-No λ is below 0.3, the weight of a third of a row: where classes are nearly separated, Laplace's
-approximation of the marginal likelihood would want curves that are too steep.
+No λ is below 0.03: where classes are nearly separated, Laplace's approximation of the marginal
+likelihood would want curves that are too steep.
 """
 
 from collections.abc import Callable

@@ -53,7 +53,7 @@ USUAL_PARAMETERS = 1_000  # of all predictors, where curves may have fewer funct
 MOST_PARAMETERS = 6_000  # H has their square
 MANY_LEVELS, MOST_OF_ROWS = 50, 0.5  # of a category: more are warned of
 CHOICES = ("auto", "linear", "category")
-CLASS_FLOOR = 0.3  # least λ of classes: near separation Laplace's approximation wants less
+CLASS_FLOOR = 0.03  # least λ of classes: near separation Laplace's approximation wants less
 
 
 class TermsModel(Protocol):
