@@ -141,6 +141,8 @@ def test_a_column_that_varies_in_one_fold_only_is_not_merged():
     assert merged_fits(model, dataset(frame, "y").with_task(), fold) is None
     frame["x"] = 1.5
     assert len(merged_fits(model, dataset(frame, "y").with_task(), fold)) == 4
+    frame["x"] = fold / 8  # constant within each fold, and not without it
+    assert len(merged_fits(model, dataset(frame, "y").with_task(), fold)) == 4
 
 
 def test_a_category_that_no_row_has_does_not_prevent_merging():

@@ -10,9 +10,11 @@ from likely.data import copies
 from likely.data.copies import held_out_of_stream
 from likely.data.hashed_splits import split_mask, split_source
 from likely.data.source import Source
+from likely.metrics.baseline import LARGE
 from likely.special import LOG_FLOOR
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.opening import dataset
+from likely.workbench.data.task import task_of
 from likely.workbench.scoring import held_out
 from likely.workbench.scoring.held_out import hold_out
 
@@ -194,3 +196,11 @@ def test_a_stream_without_copies_is_split_by_the_index(monkeypatch):
     monkeypatch.setattr(copies, "SAMPLED_ROWS", 500)
     x = np.random.default_rng(3).normal(size=2000)
     np.testing.assert_array_equal(sides(in_batches({"x": x}, 64)), split_mask(0, 2000, 0, 0.2))
+
+
+@pytest.mark.parametrize("y", [np.arange(40) % 10, np.arange(40) / 8, np.arange(40) * LARGE / 39])
+def test_exact_zeros_among_amounts_are_those_of_the_table_in_memory(y):
+    """Small whole numbers are no amounts, fractions and large whole numbers are."""
+    table = pa.table({"x": np.arange(40.0), "y": np.rint(y) if y.max() > 10 else y.astype(float)})
+    found = held_out._zeros(dataset(table, "y"), "y")
+    assert found == task_of(table, "y", kind="real").zeros == (0 if y.max() == 9 else 1 / 40)

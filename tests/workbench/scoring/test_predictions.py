@@ -189,3 +189,11 @@ def test_a_network_has_intervals_of_numbers_and_none_of_their_mean():
         prediction_intervals(model, "mean")
     linear = lk.LinearRegression().fit(X, Y)
     assert [prediction_intervals(linear, of).of for of in ("auto", "mean")] == ["y", "mean"]
+
+
+def test_by_default_the_interval_of_a_share_is_that_of_its_mean_and_of_a_number_that_of_y():
+    found = {}
+    for response, y in (("bernoulli", Y > 0), ("gaussian", Y)):
+        model = lk.GLM(response).fit(X, y)
+        found[response] = [prediction_intervals(model, of).of for of in ("auto", "mean", "y")]
+    assert found == {"bernoulli": ["mean", "mean", "y"], "gaussian": ["y", "mean", "y"]}

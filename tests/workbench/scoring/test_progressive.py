@@ -203,6 +203,31 @@ def test_a_row_of_weight_2_is_two_rows_of_a_stream(tmp_path, monkeypatch):
     assert_allclose(*(model.predict_log_proba(new) for model in models), rtol=1e-9)
 
 
+def test_a_long_text_is_met_again_in_later_blocks_and_not_in_its_own():
+    texts = pa.array(["long " * 20, "other " * 20, "long " * 20, "short"])
+    met = np.zeros(2**progressive.PLACES, dtype=np.int64)
+    assert [progressive._first_met(met, texts, block).tolist() for block in (2, 2, 3)] == [
+        [0, 1, 2, 3],
+        [0, 1, 2, 3],
+        [3],
+    ]
+
+
+def test_as_many_classes_as_there_is_room_for_are_learned(tmp_path, monkeypatch):
+    monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 1)
+    monkeypatch.setattr(progressive, "N_COLUMNS", 2**12)
+    path, rows = tmp_path / "a.jsonl", [{"text": f"w{i % 5}", "label": i % 5} for i in range(60)]
+    for n_classes in (4, 5):
+        kept = [json.dumps(row) for row in rows if row["label"] < n_classes]
+        path.write_text("\n".join(kept))
+        data = lk.dataset(str(path), "label", text=["text"], kind="classes")
+        if n_classes == 4:
+            assert fitted(data).model.classes_.tolist() == [0, 1, 2, 3]
+            continue
+        with pytest.raises(InvalidInput, match="has 5 classes; from 2 to 4"):
+            fitted(data)
+
+
 def test_numbers_of_a_file_with_types_are_texts_where_they_are_declared(tmp_path, monkeypatch):
     monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 1)
     monkeypatch.setattr(progressive, "N_COLUMNS", 2**12)

@@ -1,12 +1,18 @@
 """The boosted reference: it sees bends and products, names their columns, and is no candidate."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import likely as lk
 from likely.workbench.comparison.comparison_entry import with_pairs
 from likely.workbench.data.opening import dataset
+from likely.workbench.data.task import task_of
+from likely.workbench.scoring import reference
+from likely.workbench.scoring.predictions import truth_of
 from likely.workbench.scoring.reference import (
     MOST_LEARNED,
     costs_little,
@@ -121,6 +127,38 @@ def test_it_is_not_fitted_beside_models_that_were_named_nor_to_exposures():
     plain = dataset(frame, "y", kind="count").for_models(None, "compare")
     assert costs_little(plain, 5)
     assert not costs_little(plain, 5_000)
+
+
+def test_the_density_of_a_row_is_of_a_family_that_has_not_seen_it():
+    frame, rng = columns(60)
+    frame["y"] = frame["a"] + 0.3 * rng.normal(size=60)
+    model, found = lk.LinearRegression().fit(frame[["a"]], frame["y"]), []
+    for y in (frame["y"], frame["y"].where(frame.index != 4, 9.0)):
+        table = pa.Table.from_pandas(frame.assign(y=y)[["a", "y"]])
+        task = task_of(table, "y", kind="real")
+        fit = SimpleNamespace(
+            held=SimpleNamespace(model_columns=table), truth=truth_of(task, table)
+        )
+        found.append(reference._scored(model, task, fit).log_density)
+    same = found[0] == found[1]
+    even = np.arange(60) % 2 == 0
+    assert same.tolist() == (even & (np.arange(60) != 4)).tolist()
+
+
+def test_a_pair_of_columns_is_named_for_what_their_sum_does_not_have():
+    rng = np.random.default_rng(0)
+    small, large, product = rng.normal(size=(3, 2, 200)) * [[[1.0]], [[9.0]], [[4.0]]]
+
+    def pairs(bend):
+        def predictor(*moved):
+            a, b, ab = (int(any(one in moved for one in n)) for n in (("a",), ("b",), ("a", "b")))
+            return small[a] + large[b] + bend * product[ab]
+
+        with_predictor = SimpleNamespace(predictor=predictor)
+        return [reference._Shuffled.pairs(with_predictor, names) for names in ("ab", "ba")]
+
+    assert pairs(0.0) == [(), ()]
+    assert pairs(3.0) == [(("a", "b"),), (("b", "a"),)]
 
 
 def test_it_learns_from_a_part_of_many_rows_the_same_each_time():

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy.stats import kstest
+from scipy.stats import kstest, norm
 
 from likely import GLM, LinearRegression, NaiveBayes
 from likely.reports.sections.calibration import calibration, ranking
@@ -35,6 +35,22 @@ def test_places_show_a_spread_that_is_too_small():
     assert kstest(narrow.pit, "uniform").pvalue < 1e-6
     estimated = validated(wild, "y", GLM(response="poisson"), "count")
     assert kstest(estimated.pit, "uniform").pvalue > 0.01  # of a negative binomial around its means
+
+
+@pytest.mark.parametrize("kind", ["real", "count"])
+def test_places_in_a_gaussian_are_its_probabilities_of_small_numbers_and_of_whole_ones(kind):
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=300)
+    y = 0.1 * (x + rng.normal(size=300)) if kind == "real" else rng.poisson(np.exp(2 + 0.1 * x))
+    rows = dataset(pa.table({"x": x, "y": y}), "y", kind=kind).with_task()
+    held = cross_validate(Prepared(LinearRegression()), Loop(rows, rows.folds(3))).held
+    found = validation._pit(held, rng)
+    sd = np.sqrt([held.families[k].dispersion for k in held.fold])
+    half = 0.5 if kind == "count" else 0.0
+    low, high = (norm.cdf(y + at - held.prediction.means, scale=sd) for at in (-half, half))
+    chance = 4 * np.sqrt(0.25 / validation.DRAWS) + 1 / validation.DRAWS
+    assert ((found > low - chance) & (found < high + chance)).all()
+    assert np.abs(found - (low + high) / 2).mean() < chance / 2 + (high - low).mean() / 2
 
 
 @pytest.mark.parametrize("mean", [0.0, np.inf])

@@ -20,9 +20,13 @@ from likely.workbench.verdict.checks import (
     Evidence,
     best_threshold,
     evidence_in_run,
+    far_in_words,
     important_columns,
+    worse_means,
 )
 from likely.workbench.verdict.verdict import (
+    FEWEST_ROWS,
+    MISCALIBRATED,
     MISTAKEN,
     RULES,
     UNEXPLAINED,
@@ -337,7 +341,13 @@ def test_surpassed_a_model_that_was_clearly_better_on_the_same_folds_is_named():
 
 @pytest.mark.parametrize(
     ("own", "better", "said"),
-    [(0.3, "lower", True), (0.05, "lower", False), (0.3, "higher", False), (0.05, "higher", True)],
+    [
+        (0.3, "lower", True),
+        (0.1, "lower", False),
+        (0.05, "lower", False),
+        (0.3, "higher", False),
+        (0.05, "higher", True),
+    ],
 )
 def test_surpassed_says_nothing_of_a_run_that_is_as_good_with_other_settings(own, better, said):
     score = Score({"log-loss": Estimate(own, own, own, 1.0)}, Estimate(0.1, 0.0, 0.2, 0.0), 100)
@@ -379,8 +389,9 @@ def test_a_better_metric_must_exceed_the_noise_of_its_baseline_too():
     assert "By other metrics" not in verdict_on(around).doubts[0]
     clear = gained(0.01, -0.02, 0.04, r2=Estimate(0.5, 0.3, 0.7, -0.01))
     assert "By other metrics" in verdict_on(clear).doubts[0]
-    few = replace(clear, score=replace(clear.score, n_rows=12))
-    assert "By other metrics" not in verdict_on(few).doubts[0]
+    for n_rows in (FEWEST_ROWS - 1, FEWEST_ROWS):
+        few = replace(clear, score=replace(clear.score, n_rows=n_rows))
+        assert ("By other metrics" in verdict_on(few).doubts[0]) == (n_rows == FEWEST_ROWS)
 
 
 def test_a_worse_likelihood_with_a_better_mean_is_explained():
@@ -409,10 +420,12 @@ def test_one_row_that_alone_makes_a_model_bad_is_named():
     (text,) = (each.text for each in verdict.objections if each.rule == "one-row")
     assert text.startswith("One row carries 99.9 % of what the model loses to the baseline: row 7")
     assert "(x = 0, z = 0). Without it, the mean gain per row would be 0." in text
+    assert text.endswith("Check whether its values are possible.")
     two = density.copy()
     two[9] -= 40_000
     bad = held(found.truth, replace(found.prediction, log_density=two), pit=found.pit)
-    assert "2 rows carry" in " ".join(verdict_on(of_held(bad)).doubts)
+    said = " ".join(verdict_on(of_held(bad)).doubts)
+    assert "2 rows carry" in said and "whether their values are possible" in said
     everywhere = held(found.truth, replace(found.prediction, log_density=density - 90))
     assert "one-row" not in judged(of_held(everywhere))
 
@@ -527,6 +540,11 @@ def test_two_rows_among_sealed_ones_are_counted_whatever_they_lose():
         verdict = verdict_on(Evidence(found.score, bad, found))
         (text,) = (each.text for each in verdict.objections if each.rule == "one-row")
         assert text.startswith("About 2 of 1,200 sealed rows carry nearly all of the loss")
+    for n_rows, said in ((3.2, ["one-row"]), (4.0, [])):
+        half = 1.96 * 50 / np.sqrt(n_rows)
+        bad = final(replace(found.score, gain=Estimate(-50.0, -99.0, half - 50, 0.0)))
+        rules = judged(Evidence(found.score, bad, found))
+        assert [rule for rule in rules if rule == "one-row"] == said
 
 
 def test_one_of_several_metrics_and_models_must_be_further_from_the_baseline():
@@ -548,7 +566,13 @@ def test_one_of_several_metrics_and_models_must_be_further_from_the_baseline():
 
 
 def test_bounds_of_the_rules_are_not_beyond_them():
-    """R² exactly 1 − UNEXPLAINED, two folds, quantiles of 0.5."""
+    """R² exactly 1 − UNEXPLAINED, a calibration error of 0.02, two folds, quantiles of 0.5."""
+    for low, expected in ((MISCALIBRATED, []), (MISCALIBRATED + 1e-9, ["probabilities"])):
+        error = Estimate(0.03, low, 0.04, 0.0)
+        assert judged(gained(5.0, 4.9, 5.1, **{"calibration-error": error})) == expected
+    exact = gained(5.0, 4.9, 5.1, r2=Estimate(0.99999, 0.99995, 1.0, 0.0))
+    for n_rows, expected in ((FEWEST_ROWS - 1, []), (FEWEST_ROWS, ["computed"])):
+        assert judged(replace(exact, score=replace(exact.score, n_rows=n_rows))) == expected
     edge = gained(5.0, 4.9, 5.1, r2=Estimate(0.99999, 1 - UNEXPLAINED, 1.0, 0.0))
     assert judged(edge) == []
     found = numbers()
@@ -605,6 +629,8 @@ def test_columns_with_large_effects_are_named_unless_they_were_shuffled_together
     names = ("a", "b", "c", "d + e")
     found = SimpleNamespace(names=names, increase=increase, together=(("d", "e"),))
     assert important_columns(SimpleNamespace(importance=found)) == ("a", "b")
+    found.increase = np.zeros(4)
+    assert important_columns(SimpleNamespace(importance=found)) == ()
 
 
 def test_the_threshold_of_a_rare_class_has_the_largest_f1_and_its_recall_and_precision():
@@ -645,3 +671,91 @@ def test_one_row_is_no_reason_where_sealed_rows_gain_nothing_and_lose_nothing():
     even = final(found.score, gain=Estimate(0.0, -0.1, 0.1, 0.0))
     sure = replace(found, gain=np.abs(found.gain))
     assert "one-row" not in judged(Evidence(found.score, even, held=sure))
+
+
+def test_folds_of_two_are_judged_and_one_without_any_gain_is_not_worse():
+    found = numbers()
+    fold = np.arange(400) % 2
+    for gain, bad in ((-0.1, True), (0.0, False)):
+        two = replace(found, fold=fold, gain=np.where(fold == 0, 5.0, gain))
+        said = " ".join(verdict_on(of_held(two)).doubts)
+        assert ("In fold 2 of 2 the model is clearly worse" in said) == bad
+
+
+def test_a_model_that_is_the_constant_is_better_by_no_metric():
+    same = {"auc": Estimate(0.5, 0.5, 0.5, 0.5), "r2": Estimate(0.0, 0.0, 0.0, 0.0)}
+    assert better_metrics(same, 200) == worse_metrics(same) == []
+    assert better_metrics(same, 200, {"auc": (0.0, 0.0)}) == []
+
+
+def test_sealed_rows_that_are_as_hard_as_held_out_ones_are_no_reason():
+    sure = Estimate(0.3, 0.3, 0.3, 0.69)
+    score = Score({"log-loss": sure}, Estimate(0.39, 0.3, 0.4, 0.0), 100)
+    assert judged(Evidence(score, final(score))) == []
+    harder = final(score, estimate=sure._replace(value=0.31, low=0.31, high=0.31))
+    assert judged(Evidence(score, harder)) == ["sealed"]
+
+
+def test_leak_of_a_column_that_is_the_only_one_of_the_model_is_said():
+    made = [{"code": "LK404", "columns": ["a"], "text": "y is a."}]
+    for features, expected in (({"a"}, ["leak"]), ({"a", "b"}, ["leak"]), ({"b"}, [])):
+        found = of_held(classes(), findings=made, features=frozenset(features))
+        assert judged(found) == expected
+
+
+def test_range_a_constant_that_is_predicted_exactly_is_not_far_from_its_range():
+    y = np.full(30, 3.0)
+    assert far_in_words(y, y) == ""
+    assert "1 prediction of 30 is far" in far_in_words(y, y + np.eye(30)[4] / 8)
+
+
+def predicted_means(y, mean, constant, kind="real"):
+    """The held-out rows of a model of numbers, as far as their means are judged."""
+    return SimpleNamespace(
+        task=SimpleNamespace(has_classes=False),
+        is_constant=False,
+        truth=Truth(y, kind=kind),
+        prediction=Prediction.of_numbers(mean),
+        constant=Prediction.of_numbers(np.full(len(y), constant)),
+        groups=None,
+    )
+
+
+def test_means_that_are_clearly_worse_are_named_by_each_measure():
+    y = np.linspace(-1, 1, 400) + 100
+    wrong = y + np.where(np.arange(400) % 2, 3.0, -2.0)
+    assert worse_means(predicted_means(y, wrong, 100.0)) == (
+        f"R² {1 - np.square(y - wrong).sum() / np.square(y - 100).sum():.2f}",
+        "mean absolute error 2.5 against 0.5013",
+        "100 predictions of 400 are far outside the observed range 99 to 101: up to 104",
+    )
+
+
+def test_means_are_not_worse_for_a_loss_that_is_hardly_larger():
+    """Every row loses hardly more than the constant: clearly, and by enough to say it or not."""
+    y = 100 + np.where(np.arange(400) % 2, 10.0, -10.0)
+    for share, measures in ((1.003, 0), (1.015, 2)):
+        away = y + share * np.where(np.arange(400) % 2, 10.0, -10.0)
+        assert len(worse_means(predicted_means(y, away, 100.0))) == measures
+
+
+def test_a_few_far_means_are_no_reason_where_the_squared_error_is_that_of_the_constant():
+    rng = np.random.default_rng(0)
+    y = rng.uniform(size=400)
+    for part, expected in ((1.0, 0), (1.02, 2)):
+        mean = y.copy()
+        mean[7] = y[7] + np.sqrt(part * np.square(y - y.mean()).sum())
+        assert len(worse_means(predicted_means(y, mean, y.mean()))) == expected
+
+
+def test_a_deviance_is_compared_where_all_means_are_above_0():
+    """2 (y log(y/μ) − y + μ) on average, of counts with a mean of 3."""
+    y = np.repeat([1.0, 2.0, 6.0], 50)
+    mean = np.repeat([6.0, 6.0, 2.0], 50)
+    ours, theirs = (2 * np.mean(y * np.log(y / each) - y + each) for each in (mean, 3.0))
+    said = worse_means(predicted_means(y, mean, 3.0, "count"))
+    assert said[-1] == f"Poisson deviance per row {ours:.3f} against {theirs:.1f}"
+    mean[0] = 0.0
+    assert not any(
+        "deviance" in each for each in worse_means(predicted_means(y, mean, 3.0, "count"))
+    )

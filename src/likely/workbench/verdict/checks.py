@@ -247,7 +247,7 @@ def impossible_values(evidence: Evidence) -> str:
 
 def shifted_quantiles(evidence: Evidence) -> str:
     held = evidence.held
-    if held is None or held.pit is None or len(held.pit) < 2:
+    if held is None or held.pit is None or not len(held.pit):
         return ""
     pit = np.sort(held.pit)
     n = len(pit)
