@@ -13,6 +13,7 @@ from sklearn.linear_model import LinearRegression as Plain
 import likely as lk
 from likely.errors import InvalidInput
 from likely.metrics import METRICS
+from likely.output.progress import listening
 from likely.workbench.data.folds import Folds
 from likely.workbench.data.opening import dataset
 from likely.workbench.preparation.prepared import Prepared
@@ -98,7 +99,10 @@ def test_the_first_error_ends_a_model_and_not_the_others():
     loop = replace(loop_of(rows), folds=rows.folds(n_folds=3, repeats=2, seed=0))
     broken = Prepared(lk.GLM(response="poisson"))  # of numbers below 0
     models = {"broken": broken, "linear": Prepared(lk.LinearRegression())}
-    first, second = cross_validate_all(models, loop)
+    heard = []
+    with listening(heard.append):
+        first, second = cross_validate_all(models, loop)
+    assert {each.total for each in heard if each.what == "fits"} == {12}  # if none fails
     assert first["broken"].problem.startswith("in fold 1 of repeat 1: ")
     assert len(first["linear"].parts) == len(second["linear"].parts) == 3
     assert "broken" not in second

@@ -97,7 +97,7 @@ def test_ordered_classes_keep_their_order_and_unseen_ones_follow():
         return lk.OrdinalRegression(order=["small", "medium", "large"])
 
     found = both(table, make, "ordinal", target="grade")[1]
-    assert found.task.classes == ("small", "medium", "large", "huge")
+    assert found.task.classes == found.task.order == ("small", "medium", "large", "huge")
 
 
 def test_rows_without_a_label_are_counted_and_left_out():
