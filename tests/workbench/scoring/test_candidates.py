@@ -24,15 +24,17 @@ class Together(lk.LinearRegression):
 
     def train_with(self, others, X, y=None, sample_weight=None, *, device):
         self.sizes.append(1 + len(others))
-        return [partial(clone(each).fit, X, y) for each in (self, *others)]
+        return [partial(clone(each).fit, X, y, sample_weight) for each in (self, *others)]
 
 
-@pytest.fixture
-def loop(monkeypatch):
+@pytest.fixture(params=[None, "times"])
+def loop(monkeypatch, request):
     monkeypatch.setattr(Together, "sizes", [])
     rng = np.random.default_rng(0)
     x = rng.normal(size=80)
-    rows = dataset(pa.table({"x": x, "y": x + rng.normal(size=80)}), "y").with_task()
+    columns = {"x": x, "y": x + rng.normal(size=80), "times": rng.integers(1, 3, 80)}
+    drop = ["times"] if request.param is None else []
+    rows = dataset(pa.table(columns), "y", weight=request.param, drop=drop).with_task()
     return Loop(rows, rows.folds(4), clock=count().__next__)
 
 

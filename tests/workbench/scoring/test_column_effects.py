@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 import likely as lk
 from likely.errors import EffectsLeftOut
 from likely.workbench.data.opening import dataset
+from likely.workbench.scoring import column_effects
 from likely.workbench.scoring.column_effects import held_out_effects_or_note
 
 RNG = np.random.default_rng(0)
@@ -44,3 +45,10 @@ def test_a_column_without_importance_has_no_partial_effect():
     low = dict(zip(found.importance.names, found.importance.low, strict=True))
     assert low["a"] > 0 == low["b"]
     assert [each.column for each in found.effects.effects] == ["a"]
+
+
+def test_effects_are_measured_of_as_many_rows_and_columns_as_are_allowed():
+    least, most = column_effects.FEWEST_ROWS, column_effects.MOST_COLUMNS
+    assert column_effects.why_no_effects(least, most, ()) == ""
+    assert "fewer than" in column_effects.why_no_effects(least - 1, most, ())
+    assert "more than" in column_effects.why_no_effects(least, most + 1, ())

@@ -19,6 +19,7 @@ from likely.workbench.data.opening import dataset
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.scoring.cross_validation import (
     Loop,
+    _same_kind,
     cross_validate,
     cross_validate_all,
     merged_fits,
@@ -75,7 +76,7 @@ def test_merged_fits_score_as_separate_ones_do():
 
 
 def test_the_seconds_of_merged_fits_are_shared_by_the_folds():
-    loop = loop_of(some(kind="binary"), clock=count().__next__)
+    loop = loop_of(some(kind="binary"), clock=count(5).__next__)
     assert cross_validate(Prepared(lk.NaiveBayes()), loop).seconds == [0.25] * 4
     assert cross_validate(Prepared(lk.LogisticRegression()), loop).seconds == [1.0] * 4
 
@@ -156,3 +157,27 @@ def test_a_category_that_no_row_has_does_not_prevent_merging():
     frame = pd.DataFrame({"town": town, "y": rng.choice(["no", "yes"], 80)})
     fits = merged_fits(Prepared(lk.NaiveBayes()), dataset(frame, "y").with_task(), fold)
     assert len(fits) == 4
+
+
+@pytest.mark.parametrize(
+    ("n_levels", "n_left", "n_known", "same"),
+    [
+        (11, [15, 16], 20, True),  # more than half are different, with and without each fold
+        (8, [15, 16], 20, False),  # without the first fold alone: 8 > 7.5
+        (8, [16, 16], 20, True),
+        (1001, [4004, 4200], 5000, True),  # too many levels for the rows
+        (1001, [4004, 4200], 5005, False),  # five rows of each
+        (1000, [4004, 4200], 5000, True),  # not too many
+        (1001, [5005, 5100], 6000, True),
+    ],
+)
+def test_a_column_is_of_one_kind_with_and_without_each_fold(n_levels, n_left, n_known, same):
+    assert _same_kind(n_levels, np.array(n_left), n_known) == same
+
+
+def test_an_error_names_its_repeat_where_there_are_several():
+    rows = some()
+    for repeats, where in ((1, "in fold 2"), (2, "in fold 2 of repeat 1")):
+        loop = replace(loop_of(rows), folds=rows.folds(n_folds=3, repeats=repeats, seed=0))
+        fold = next(iter(loop.folds))
+        assert loop.fit("", None, 1, fold).where == where

@@ -202,5 +202,13 @@ def test_a_stream_without_copies_is_split_by_the_index(monkeypatch):
 def test_exact_zeros_among_amounts_are_those_of_the_table_in_memory(y):
     """Small whole numbers are no amounts, fractions and large whole numbers are."""
     table = pa.table({"x": np.arange(40.0), "y": np.rint(y) if y.max() > 10 else y.astype(float)})
-    found = held_out._zeros(dataset(table, "y"), "y")
+    found = held_out._task(None, dataset(table, "y"), "real").zeros
+    assert held_out._task(None, dataset(table, "y"), "count").zeros == 0
     assert found == task_of(table, "y", kind="real").zeros == (0 if y.max() == 9 else 1 / 40)
+
+
+def test_as_few_rows_as_are_enough_are_held_out():
+    for n, enough in ((held_out.FEWEST_ROWS - 1, False), (held_out.FEWEST_ROWS, True)):
+        table = claims(n).select(["x", "years"])
+        found = hold_out(lk.LinearRegression, dataset(table, "years"), "real", seed=0)
+        assert (found is not None) == enough

@@ -129,3 +129,10 @@ def test_rows_are_not_called_lone_where_the_others_gain_nothing_or_are_few():
     gain[3] = -1000.0
     assert lone_rows(gain, np.ones(FEWEST_ROWS), np.arange(FEWEST_ROWS)).rows == (3,)
     assert lone_rows(gain[:-1], np.ones(FEWEST_ROWS - 1), np.arange(FEWEST_ROWS - 1)) is None
+
+
+def test_two_folds_have_the_interval_of_one_degree_of_freedom():
+    """t₁ has the quantile tan(0.475π) at 0.975."""
+    low, high = corrected_interval(np.array([1.0, 3.0]), test_per_train=0.5)
+    half = np.tan(0.475 * np.pi) * np.sqrt((1 / 2 + 0.5) * 2.0)
+    assert [low, high] == pytest.approx([2 - half, 2 + half], rel=1e-9)

@@ -2,6 +2,7 @@
 
 import json
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -173,6 +174,7 @@ def test_rows_in_the_order_of_their_classes_give_no_score(tmp_path, monkeypatch,
     for order, is_sorted in ((rng.permutation(N), False), (by_class, True)):
         path.write_text("\n".join(json.dumps(rows[i]) for i in order))
         found = fitted(lk.dataset(str(path), "label", text=["text"]))
+        assert found.losses[0].rows == 2 * max(progressive.FIRST_ROWS, 64 * -(-8 * n_classes // 64))
         assert found.losses and found.is_sorted == is_sorted == (found.score is None)
 
 
@@ -182,8 +184,28 @@ def test_few_rows_of_many_classes_do_not_differ_by_chance():
     assert not any(progressive._differs(rows, every) for rows in drawn)
     assert progressive._differs(np.eye(20)[3] * 32, every)
     assert progressive._differs(np.array([31.0, 1.0]), np.array([500.0, 500.0]))
+    chance = np.sqrt(0.25 / 50)  # of two halves of 50 rows
+    for beyond in (-0.03, 0.03):
+        share = 0.5 + progressive.FAR + chance + beyond
+        rows = 50 * np.array([share, 1 - share])
+        assert progressive._differs(rows, np.array([500.0, 500.0])) == (beyond > 0)
     rare = np.array([900.0, 60.0, 40.0])
     assert progressive._differs(np.array([470.0, 30.0, 0.0]), rare)  # a class is missing
+
+
+def test_a_block_has_the_rows_of_each_class_that_came_since():
+    block = SimpleNamespace(totals="totals", before=np.array([30.0, 10.0]))
+    (found,) = progressive._ended(60, block, np.array([32.0, 28.0]))
+    assert (found.stop, found.totals, found.rows.tolist()) == (60, "totals", [2.0, 18.0])
+
+
+def test_the_first_block_has_rows_for_each_class():
+    rng = np.random.default_rng(0)
+    for n_classes, first in ((4, progressive.FIRST_ROWS), (40, 40 * progressive.ROWS_PER_CLASS)):
+        y = np.arange(1400) % n_classes
+        frame = pd.DataFrame({"x": rng.normal(size=1400), "y": [f"c{k:02}" for k in y]})
+        found = progressive_losses(lk.NaiveBayes(), lk.dataset(frame, "y").with_task())
+        assert found[0].rows == 2 * first
 
 
 def test_a_row_of_weight_2_is_two_rows_of_a_stream(tmp_path, monkeypatch):
@@ -204,7 +226,7 @@ def test_a_row_of_weight_2_is_two_rows_of_a_stream(tmp_path, monkeypatch):
 
 
 def test_a_long_text_is_met_again_in_later_blocks_and_not_in_its_own():
-    texts = pa.array(["long " * 20, "other " * 20, "long " * 20, "short"])
+    texts = pa.array(["long " * 20, "other " * 20, "long " * 20, "x" * progressive.COPIED])
     met = np.zeros(2**progressive.PLACES, dtype=np.int64)
     assert [progressive._first_met(met, texts, block).tolist() for block in (2, 2, 3)] == [
         [0, 1, 2, 3],

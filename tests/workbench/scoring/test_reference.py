@@ -8,9 +8,10 @@ import pyarrow as pa
 import pytest
 
 import likely as lk
+from likely.metrics.prediction import Prediction, Truth
 from likely.workbench.comparison.comparison_entry import with_pairs
 from likely.workbench.data.opening import dataset
-from likely.workbench.data.task import task_of
+from likely.workbench.data.task import Task, task_of
 from likely.workbench.scoring import reference
 from likely.workbench.scoring.predictions import truth_of
 from likely.workbench.scoring.reference import (
@@ -126,7 +127,8 @@ def test_it_is_not_fitted_beside_models_that_were_named_nor_to_exposures():
     assert not costs_little(rows, 4)
     plain = dataset(frame, "y", kind="count").for_models(None, "compare")
     assert costs_little(plain, 5)
-    assert not costs_little(plain, 5_000)
+    assert costs_little(plain, reference.MOST_COLUMNS)
+    assert not costs_little(plain, reference.MOST_COLUMNS + 1)
 
 
 def test_the_density_of_a_row_is_of_a_family_that_has_not_seen_it():
@@ -149,16 +151,56 @@ def test_a_pair_of_columns_is_named_for_what_their_sum_does_not_have():
     rng = np.random.default_rng(0)
     small, large, product = rng.normal(size=(3, 2, 200)) * [[[1.0]], [[9.0]], [[4.0]]]
 
-    def pairs(bend):
+    def pairs(bend, scale=1.0):
         def predictor(*moved):
             a, b, ab = (int(any(one in moved for one in n)) for n in (("a",), ("b",), ("a", "b")))
-            return small[a] + large[b] + bend * product[ab]
+            return scale * (small[a] + large[b] + bend * product[ab])
 
         with_predictor = SimpleNamespace(predictor=predictor)
         return [reference._Shuffled.pairs(with_predictor, names) for names in ("ab", "ba")]
 
-    assert pairs(0.0) == [(), ()]
-    assert pairs(3.0) == [(("a", "b"),), (("b", "a"),)]
+    assert pairs(0.0) == pairs(3.0, scale=0.0) == [(), ()]
+    for scale in (1e-3, 1.0, 1e3):
+        assert pairs(3.0, scale) == [(("a", "b"),), (("b", "a"),)]
+
+
+def shuffled(losses, names=("a", "b", "c")):
+    """The columns by which the reference loses more, from the losses by model and column."""
+    stub = SimpleNamespace(names=names, models=("boosted", "model"))
+    stub._loss = lambda model, *moved: losses.get((model, *moved), 1.0)
+    return reference._Shuffled.columns(stub)
+
+
+def test_columns_are_named_by_what_the_reference_loses_more_than_the_model():
+    """b carries 3 of 4 in all and c the rest; a is needed as much by both."""
+    losses = {("boosted",): 2.0, ("model",): 3.0}
+    losses |= {("boosted", name): 2.0 + more for name, more in (("a", 9), ("b", 4), ("c", 2))}
+    losses |= {("model", name): 3.0 + more for name, more in (("a", 9), ("b", 1), ("c", 1))}
+    assert shuffled(losses) == ("b", "c")
+    assert shuffled({}) == ()
+    names = [f"x{i}" for i in range(reference.MOST_TRIED)]
+    assert shuffled({("boosted", "x7"): 3.0}, names) == ("x7",)
+    assert shuffled({("boosted", "x7"): 3.0}, [*names, "one more"]) == ()
+
+
+def test_a_mean_of_0_is_judged_as_one_of_a_thousandth_of_the_mean_of_y():
+    y = np.array([100.0, 300.0])
+    stub = SimpleNamespace(task=Task("positive", "y"), truth=Truth(y, kind="positive"))
+    for scale in (1e-3, 1.0, 1e3):
+        stub.truth = Truth(scale * y, kind="positive")
+        stub._prediction = lambda model: Prediction.of_numbers(np.zeros(2))
+        ratio = y / (1e-3 * y.mean())
+        expected = np.mean(2 * (ratio - np.log(ratio) - 1))
+        assert reference._Shuffled._loss(stub, None) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_reference_is_closer_by_its_squared_errors():
+    y, row = np.array([1.0, 2.0, 4.0]), np.arange(3)
+    truth, prediction = Truth(y, kind="real"), Prediction.of_numbers(y + 2.0)
+    for square, closer in ((4.1, True), (4.0, False), (3.9, False)):
+        model = reference.RowLosses(np.zeros(3), np.full(3, square))
+        assert reference._is_closer(model, row, truth, prediction) == closer
+    assert reference._is_closer(reference.RowLosses(np.zeros(3), None), row, truth, prediction)
 
 
 def test_it_learns_from_a_part_of_many_rows_the_same_each_time():

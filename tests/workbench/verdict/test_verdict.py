@@ -491,6 +491,9 @@ def test_other_metrics_are_compared_row_by_row_where_rows_are_known():
     d = np.square(y - constant) - np.square(y - signal)
     low, high = ttest_1samp(d, 0).confidence_interval()
     assert paired["rmse"] == pytest.approx((low, high), rel=1e-6)
+    middle = np.array([np.median(y[found.fold != k]) for k in found.fold])
+    of_medians = ttest_1samp(np.abs(y - middle) - np.abs(y - signal), 0).confidence_interval()
+    assert paired["mae"] == pytest.approx(tuple(of_medians), rel=1e-6)
     assert low > 0
     assert "r2" not in better_metrics(found.score.estimates, 400)
     (text,) = (each.text for each in verdict_on(of_held(found)).objections if each.rule == "worse")
@@ -510,6 +513,9 @@ def test_other_metrics_of_classes_are_compared_row_by_row():
     d = np.square(constant - own).sum(axis=1) - np.square(p - own).sum(axis=1)
     expected = ttest_1samp(d, 0).confidence_interval()
     assert paired_differences(found)["brier"] == pytest.approx(tuple(expected), rel=1e-6)
+    right = (p.argmax(axis=1) == found.truth.y) * 1.0 - (constant.argmax(axis=1) == found.truth.y)
+    expected = ttest_1samp(right, 0).confidence_interval()
+    assert paired_differences(found)["accuracy"] == pytest.approx(tuple(expected), rel=1e-6)
 
 
 def test_one_row_among_sealed_ones_is_counted_by_the_interval_and_not_shown():
@@ -622,6 +628,12 @@ def test_one_row_carries_its_share_of_the_loss_by_weight():
     assert found.rows == (3,)
     assert found.share == pytest.approx(1000 / 1040, rel=1e-12)
     assert found.without == pytest.approx((98 - 40) / 138, rel=1e-12)
+
+
+def test_three_rows_of_twenty_carry_a_loss_that_the_others_do_not_have():
+    gain = 1 + 0.01 * np.arange(20.0)
+    gain[[2, 5, 7]] = -90.0, -80.0, -70.0
+    assert lone_rows(gain, np.ones(20), np.arange(20)).rows == (2, 5, 7)
 
 
 def test_columns_with_large_effects_are_named_unless_they_were_shuffled_together():

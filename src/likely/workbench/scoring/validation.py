@@ -239,7 +239,7 @@ def unusual_cells_of_rows(
         middle, spread = _middle_and_spread(table, names, columns)
         for found, row in zip(far, rows, strict=True):
             distance = np.abs(np.array([column[row] for column in columns]) - middle)
-            for k in np.flatnonzero((spread > 0) & (distance > FAR * spread)).tolist():
+            for k in np.flatnonzero(distance > FAR * spread).tolist():
                 found[names[k]] = float(distance[k] / spread[k])
     return [
         {
