@@ -17,6 +17,7 @@ from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.markov_field import MarkovField
 from likely.graphical.model.table_beliefs import states_frame
 from likely.graphical.model.variable import Variable
+from likely.graphical.table_queries import _refuse_large_answer
 
 ROWS = [{"x4": 1}, {}, {"x1": "0", "x5": "1"}, {"x4": 0, "x2": None}, {"x4": 1, "x3": ""}]
 
@@ -266,3 +267,30 @@ def test_the_index_of_a_pandas_frame_is_kept():
     assert network.query("x1", frame).to_frame("polars").columns == ["x1=0", "x1=1"]
     assert network.query("x1", frame.reset_index(drop=True)).to_frame().index.tolist() == [0, 1, 2]
     assert network.query("x1", [{}, {}]).to_frame("pandas").index.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("state", [0, 1])
+def test_rows_that_all_observe_one_state_are_answered_as_each_alone(state):
+    network = five_variables()
+    for name in network.names:
+        found = network.query("x1", [{name: state}] * 2)["x1"]
+        alone = network.query("x1", {name: state}, method="enumeration")["x1"]
+        assert_allclose(found, [list(alone.values())] * 2, rtol=0, atol=1e-12)
+
+
+def test_joints_do_not_depend_on_the_scale_of_the_factors():
+    field = four_cycle()
+    tiny = field.with_factors(
+        Factor(f.variables, f.log_table - 300.0, scale="log") for f in field.factors
+    )
+    asked, rows = [("x1", "x3"), ("x1", "x2", "x3", "x4")], [{}, {"x2": 1}]
+    for names in asked:
+        found, expected = (graph.query([names], rows)[names] for graph in (tiny, field))
+        assert_allclose(found, expected, rtol=0, atol=1e-10)
+
+
+def test_an_answer_that_just_fits_is_not_refused():
+    network = five_variables()
+    _refuse_large_answer(network, 10, [("x1",), ("x1", "x2")], 8 * 10 * (2 + 4))
+    with pytest.raises(GraphTooLarge, match="The answer for 10 rows"):
+        _refuse_large_answer(network, 10, [("x1",), ("x1", "x2")], 8 * 10 * (2 + 4) - 1)

@@ -85,3 +85,5 @@ def test_ties_are_equal_up_to_rounding():
         near = [0.3, 0.1 + 0.2, 0.3 - 1e-9]
         table = np.log(near) if mode == "log" else np.array(near)
         assert_array_equal(arithmetic.ties(table, table.max(), 1e-12), [True, True, False])
+    far = -1000.0 - np.array([0.0, 5e-10, 5e-9])  # logarithms of this size have fewer digits
+    assert_array_equal(MODES["log"].ties(far, far.max(), 1e-12), [True, True, False])

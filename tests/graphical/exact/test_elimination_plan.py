@@ -120,6 +120,13 @@ def _cost(rule, name, near, n_states):
     return sum(b not in near[a] for a in near[name] for b in near[name] if a < b)
 
 
+def test_planned_bytes_hold_a_sum_until_it_is_multiplied():
+    n_states = {"a": 2, "b": 10, "c": 50}
+    plan = elimination_plan([("a", "b"), ("b", "c")], n_states, ("c",), ["a", "b"])
+    left = 8 * 10 + 8 * 500  # the sum over a, and the second table
+    assert plan.planned_bytes("nothing") == left + 8 * 4 * 500
+
+
 def test_planned_bytes_of_a_plan_without_steps_hold_the_product_of_its_tables():
     plan = elimination_plan([("a", "b")], {"a": 10, "b": 20}, ("a", "b"), ())
     assert plan.steps == ()

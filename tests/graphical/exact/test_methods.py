@@ -59,6 +59,10 @@ def test_auto_goes_on_to_elimination_for_a_few_variables_that_fit():
     assert_allclose(found.marginals["0,0"], eliminated.marginals["0,0"], rtol=1e-12, atol=1e-12)
     with pytest.raises(GraphTooLarge, match=r"junction tree"):
         answer(graph, Request(graph.names, (), memory=limit))
+    pairs = tuple((f"0,{j}", f"0,{j + 1}") for j in range(5))
+    assert answer(graph, Request(("0,0",), pairs[:1], memory=limit))[0] == "elimination"
+    with pytest.raises(GraphTooLarge, match=r"junction tree"):  # ten, which are too many
+        answer(graph, Request(graph.names[:5], pairs, memory=limit))
     with pytest.raises(GraphTooLarge, match=r"junction tree"):  # and not what elimination needs
         answer(graph, Request(("0,0",), (), memory=10_000))
 
@@ -73,6 +77,17 @@ def test_samples_are_reproducible_in_any_blocks(monkeypatch):
     assert all(len(codes) == 0 for codes in sample(graph, Request(evidence=seen), 0).values())
     with pytest.raises(InvalidInput, match=r"n_samples=-1"):
         sample(graph, Request(evidence=seen), -1)
+
+
+def test_a_network_is_drawn_in_order_without_a_tree_and_in_blocks_of_any_size(monkeypatch):
+    network = random_network(4, n=6, n_states=3)
+    whole = sample(network, Request(random_state=7, memory=1), 130)
+    monkeypatch.setattr(contract, "BLOCK", 6 * 50)
+    parts = sample(network, Request(random_state=7), 130)
+    assert all(whole[name].tolist() == parts[name].tolist() for name in network.names)
+    assert all(len(codes) == 130 for codes in parts.values())
+    with pytest.raises(GraphTooLarge):
+        sample(network, Request(random_state=7, memory=1), 130, "junction-tree")
 
 
 def test_a_network_is_sampled_from_parents_to_children():

@@ -128,6 +128,11 @@ def test_a_joint_by_fixing_equals_the_joint_of_a_clique(twin, monkeypatch, seed)
         found = METHOD.answer(graph, Request((), joints, evidence)).joints
         for names, table in enumerated(graph, evidence, joints).joints.items():
             assert_allclose(found[names], table, rtol=0, atol=1e-10)
+        tiny = graph.with_factors(
+            Factor(f.variables, f.log_table - 600.0, scale="log") for f in graph.factors
+        )
+        for names, table in METHOD.answer(tiny, Request((), joints, evidence)).joints.items():
+            assert_allclose(found[names], table, rtol=0, atol=1e-9)
 
 
 # ── traps ────────────────────────────────────────────────────────────────────────────────────
