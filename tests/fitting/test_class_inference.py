@@ -10,6 +10,7 @@ from sklearn.base import clone
 import likely
 from likely import LogisticRegression, MaxEntropy, OrdinalRegression, SoftmaxRegression
 from likely.errors import InvalidInput, RedundantColumns, Separation, UnknownName
+from likely.fitting.class_inference import _with_shift, shift_of_classes
 from likely.fitting.inference import likelihood_ratio_test
 
 KINDS = ("model", "HC0", "HC1", "HC2", "HC3", "clustered")
@@ -377,3 +378,15 @@ def coverage(name, kind, n_trials, n_groups=20, n=400):
         low, high = model.inference_.interval(0.95).T
         inside.append((low <= truth) & (truth <= high))
     return float(np.mean(inside))
+
+
+def test_a_column_without_information_is_held_where_classes_may_be_shifted():
+    """Without a part along the shift the curvature has no inverse, whatever the information is."""
+    shift = shift_of_classes(3, np.array([True, False]))
+    for information in (np.zeros((6, 6)), np.diag([2.0, 1.0, 3.0, 1.0, 4.0, 1.0])):
+        added = _with_shift(information, np.zeros((6, 6)), shift)
+        values, vectors = np.linalg.eigh(added)
+        assert (values[:-1] < 1e-12).all() and values[-1] > 0.1
+        assert_allclose(
+            np.abs(vectors[:, -1]), np.array([1, 0, 1, 0, 1, 0]) / np.sqrt(3), atol=1e-9
+        )

@@ -13,7 +13,7 @@ from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.dense import Dense
 from likely.errors import InvalidInput, RedundantColumns, Separation
-from likely.fitting.driver import DesignRows, FitSettings, fit, given_fit
+from likely.fitting.driver import DesignRows, FitSettings, at_reference, fit, given_fit
 from likely.fitting.predictor import OnePredictor
 from likely.likelihoods import likelihood_of
 from likely.penalties import ElasticNet, NoPenalty
@@ -143,3 +143,14 @@ def test_models_differ_in_their_specification_only():
     assert_allclose(ordinal.coef_, logistic.coef_[0], rtol=1e-6)
     for other in (softmax, ordinal):
         assert_allclose(other.bse, logistic.bse, rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_a_reference_is_separated_where_all_other_levels_move_alike_at_any_scale(size):
+    labels = ("town[Bonn]", "town[Ulm]", "age", "intercept")
+    found = {
+        moved: at_reference([("town", "Kiel")], labels, size * np.array(moved))
+        for moved in [(1.0, 1.0, 0.0, -1.0), (1.0, 0.9, 0.0, -1.0), (1.0, 1.0, 0.5, -1.0)]
+    }
+    assert list(found.values()) == ["'town', at its reference 'Kiel'", "", ""]
+    assert at_reference([("town", "Kiel")], labels, size * np.array([0.0, 0.0, 0.0, 1.0])) == ""

@@ -6,6 +6,7 @@ non-negative least squares finds the weights, or that there are none.
 """
 
 import warnings
+from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from scipy.optimize import minimize, nnls
 
 import likely
 from likely.errors import BoundaryEstimate, InvalidInput, OutsideLink
+from likely.fitting.edge import Slack
 from likely.links import Power
 
 TOL = 1e-10
@@ -210,3 +212,8 @@ def test_an_inverse_gaussian_with_the_inverse_link_never_ends_at_an_infinite_dev
     assert np.isfinite(model.inference_.deviance)
     assert np.isfinite(model.inference_.log_likelihood)
     assert certificate(model, x, y)[0] < 1e-5
+
+
+def test_the_slack_of_two_parts_of_the_rows_is_that_of_all():
+    one, two = Slack(0.5, 1.0, 2.0, 3.0, 4.0), Slack(0.25, 10.0, 20.0, 30.0, 40.0)
+    assert astuple(one + two) == astuple(two + one) == (0.25, 11.0, 22.0, 33.0, 44.0)

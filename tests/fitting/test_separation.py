@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from likely.errors import InvalidInput
+from likely.fitting import separation
 from likely.fitting.separation import separability
 
 XOR, LABEL = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])
@@ -129,3 +130,10 @@ def test_equal_columns_and_constant_ones_do_no_harm():
 def test_what_cannot_be_asked_is_refused_with_advice(X, y, message):
     with pytest.raises(InvalidInput, match=message):
         separability(X, y)
+
+
+def test_columns_of_any_place_and_length_are_scaled_to_1():
+    X = np.random.default_rng(0).normal(size=(50, 3)) * [1e-3, 1.0, 1e3] + [5.0, -20.0, 0.0]
+    scaled = separation._Units.of(X).scaled(X)
+    assert_allclose([scaled.min(axis=0), scaled.max(axis=0)], [[-1.0] * 3, [1.0] * 3], rtol=1e-9)
+    assert_allclose(separation._Units.of(np.full((4, 1), 7.0)).scaled(np.full((4, 1), 7.0)), 0)

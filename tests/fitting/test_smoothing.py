@@ -1,5 +1,7 @@
 """Strengths by REML are the maximum of a marginal likelihood that is written out here."""
 
+from dataclasses import astuple
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -11,9 +13,10 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.dense import Dense
 from likely.fitting.driver import DesignRows
 from likely.fitting.predictor import OnePredictor
-from likely.fitting.smoothing import inverse_factor, smooth
+from likely.fitting.smoothing import _tied, inverse_factor, smooth
 from likely.likelihoods.responses import likelihood_of
 from likely.penalties.base import ElasticNet
+from likely.solvers.base import SecondOrder
 
 
 def begun(X, y, response, weight=None):
@@ -125,3 +128,41 @@ def test_the_factor_of_an_inverse_holds_a_parameter_that_others_determine():
     assert_allclose(root.T @ root @ np.array([2.0, 2.0, 1.0]), [1.0, 0.0, 1.0], atol=1e-12)
     regular = inverse_factor(H, np.ones(3))
     assert_allclose(regular.T @ regular, np.linalg.inv(H + np.eye(3)), rtol=1e-12, atol=1e-14)
+
+
+def test_a_tie_of_intercepts_is_one_quadratic_of_their_sum():
+    """Its gradient and curvature are those of its value, by differences that are exact of squares.
+
+    The loss of three classes, here with a column, does not change where all intercepts move.
+    """
+    rng = np.random.default_rng(0)
+    free = np.array([True, True, True, False])
+    root = rng.normal(size=(4, 4))
+    root[:, :3] -= root[:, :3].mean(axis=1, keepdims=True)
+    hessian, theta = root.T @ root, rng.normal(size=4)
+
+    def added(at):
+        plain = SecondOrder(at @ hessian @ at / 2, hessian @ at, hessian)
+        tied = _tied(plain, at, free)
+        return [a - b for a, b in zip(astuple(tied), astuple(plain), strict=True)]
+
+    value, gradient, curvature = added(theta)
+    steps = 0.1 * np.eye(4)
+    up, down = (np.array([added(theta + s * step)[0] for step in steps]) for s in (1, -1))
+    assert_allclose((up - down) / 0.2, gradient, atol=1e-9)
+    turned = [(added(theta + step)[1] - added(theta - step)[1]) / 0.2 for step in steps]
+    assert_allclose(turned, curvature, atol=1e-9)
+    assert value > 0 and np.linalg.matrix_rank(hessian + curvature) > np.linalg.matrix_rank(hessian)
+    assert added(np.array([1.0, 1.0, -2.0, 5.0]))[0] == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_strengths_are_in_the_units_of_the_columns(scale):
+    X, eta, rng = design(seed=3)
+    y = eta + 0.01 * rng.normal(size=len(X))
+    found = []
+    for unit in (1.0, scale):
+        problem, start = begun(unit * X, y, "gaussian")
+        found.append(smooth(problem, start, GROUPS, likelihood=likelihood_of("gaussian")))
+    assert_allclose(found[1].strength, scale**2 * found[0].strength, rtol=1e-4)
+    assert_allclose(found[1].dispersion, found[0].dispersion, rtol=1e-6)

@@ -6,6 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.optimize import minimize_scalar
+from sklearn.metrics import r2_score
 
 import likely
 from likely.errors import InvalidInput, OutsideLink, RedundantColumns, Separation
@@ -13,6 +14,7 @@ from likely.likelihoods.gamma import Gamma
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.glm import constant_mean
+from likely.linear.response_predictions import warn_outside
 
 
 def rates(n=400):
@@ -195,3 +197,52 @@ def test_the_null_model_without_an_intercept_has_a_dispersion_of_its_own():
         lambda log_alpha: -NegativeBinomial(np.exp(log_alpha)).log_prob(counts, one).sum()
     )
     assert_allclose(found.null_log_likelihood, -best.fun, rtol=1e-9)
+
+
+def test_a_constant_response_has_nothing_to_be_explained():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = np.random.default_rng(1).normal(size=40)
+    model = likely.GLM("gaussian").fit(X, y)
+    assert np.isnan(model.score(X, np.full(40, 3.0)))
+
+
+@pytest.mark.parametrize("reference", [None, "a", "c"])
+def test_the_null_model_of_classes_has_their_shares_whichever_is_the_reference(reference):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), rng.choice(list("abc"), 200, p=[0.5, 0.3, 0.2])
+    model = likely.SoftmaxRegression(l2=0.0, reference=reference).fit(X, y)
+    counts = np.unique(y, return_counts=True)[1]
+    assert_allclose(model.inference_.null_log_likelihood, counts @ np.log(counts / 200), rtol=1e-9)
+
+
+def test_the_score_of_several_responses_is_the_mean_of_theirs():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    Y = X @ rng.normal(size=(2, 3)) + rng.normal(size=(60, 3))
+    model = likely.LinearRegression().fit(X, Y)
+    assert_allclose(model.score(X, Y), r2_score(Y, model.predict(X)))
+    one = likely.LinearRegression().fit(X, Y[:, 0])
+    assert_allclose(one.score(X, Y[:, 0]), r2_score(Y[:, 0], one.predict(X)))
+    with pytest.raises(InvalidInput):
+        one.score(X, Y)
+
+
+def test_the_passes_of_an_estimated_alpha_are_those_of_its_search_too():
+    X, y, _ = rates()
+    y = np.random.default_rng(1).poisson(y * np.random.default_rng(2).gamma(2.0, 0.5, 400))
+    whole = likely.GLM("negative-binomial").fit(X, y)
+    alone = likely.GLM(NegativeBinomial(whole.alpha_)).fit(X, y)
+    assert whole.solution_.passes > alone.solution_.passes
+
+
+@pytest.mark.parametrize(
+    ("response", "link", "eta", "valid"),
+    [
+        ("poisson", "identity", -1.0, "needs it above 0"),
+        ("bernoulli", "log", 1.0, "needs it below 0"),
+        ("bernoulli", "identity", 2.0, "needs it between 0 and 1"),
+    ],
+)
+def test_a_warning_says_which_predictors_a_link_needs(response, link, eta, valid):
+    with pytest.warns(OutsideLink, match=valid):
+        warn_outside(likelihood_of(response, link), np.array([eta]), "it is nan")

@@ -179,6 +179,16 @@ def test_a_graph_by_hand_is_a_model():
     assert_allclose(same.coef_, model.coef_, rtol=EXACT)
 
 
+def test_a_constant_of_each_factor_changes_no_weight():
+    graph = of_rows([1, 2], [1, 4])
+    moved = graph.with_factors(
+        [Factor([A], [7, 14], name="x[0]"), Factor([B], [0.1, 0.4], name="x[1]")]
+    )
+    found, same = (LogisticRegression.from_factor_graph(each) for each in (graph, moved))
+    assert_allclose(found.coef_, [[np.log(2)]], rtol=EXACT)
+    assert_allclose(same.coef_, found.coef_, rtol=EXACT)
+
+
 A, B = Variable("k[0]", ("a", "b")), Variable("k[1]", ("a", "b"))
 ROWS = {"x[0]": 1.0, "x[1]": 2.0}
 
