@@ -14,7 +14,12 @@ import likely
 import likely.runtime
 from likely import NaiveBayes
 from likely.calibrate.evidence import N_FOLDS
-from likely.calibrate.length_evidence import document_folds, folds_of, scored_documents
+from likely.calibrate.length_evidence import (
+    absence_with,
+    document_folds,
+    folds_of,
+    scored_documents,
+)
 from likely.calibrate.length_temperature import ScoredDocuments, best_cooling, length_loss
 from likely.data.block import Block
 from likely.data.hashed_splits import FOLD_SEED, fold_of
@@ -335,3 +340,10 @@ def _scored_at(model, X, y, factor):
 def _best(rows):
     found = best_cooling(rows)
     return 1 / found.temperature, found.length_rate
+
+
+def test_absent_words_say_nothing_without_words_or_where_they_are_impossible():
+    score = np.log([0.2, 0.7])
+    assert absence_with(score, 3.0) is not None
+    assert absence_with(score, 0.0) is None
+    assert absence_with(np.array([0.0, -np.inf]), 3.0) is None

@@ -9,6 +9,7 @@ from sklearn.metrics import log_loss
 import likely
 import likely.runtime
 from likely import NaiveBayes
+from likely.calibrate import length_temperature
 from likely.calibrate.evidence import WARMEST
 from likely.distributions.lengths import row_lengths
 from likely.errors import NothingToCalibrate, RedundantColumns
@@ -183,3 +184,18 @@ def test_saved_models_and_the_runtime_give_the_same_answers(tmp_path):
     far = table.set_column(1, "price", pa.array([1e9] * 300))
     answers = likely.runtime.load(tmp_path / "m.likely").predict_proba(far.to_pylist())
     assert_allclose(answers, model.predict_proba(far), rtol=1e-9)
+
+
+def test_a_gain_that_is_the_same_in_every_row_is_no_chance(monkeypatch):
+    """The standard error of a constant is 0, for any number of rows."""
+    gains = {"without": np.zeros(2), "same": np.ones(2), "either way": np.array([2.0, -1.0])}
+    monkeypatch.setattr(length_temperature, "_given", lambda rows, others: others)
+    monkeypatch.setattr(
+        length_temperature, "_log_probability", lambda rows: gains.get(rows, gains["without"])
+    )
+
+    class Rows(str):
+        weight = np.ones(2)
+
+    assert length_temperature._is_gain(Rows("without"), Rows("same"))
+    assert not length_temperature._is_gain(Rows("without"), Rows("either way"))
