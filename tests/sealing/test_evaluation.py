@@ -1,6 +1,7 @@
 """A look: counted, written down before labels are opened, resumed after an accident."""
 
 import json
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -346,3 +347,13 @@ def test_a_reason_is_recorded_once_if_the_call_is_killed_before_its_commit(seale
     assert sealed.final("logistic", again="the first was wrong").evaluation == 2
     events = [entry["event"] for entry in sealed.ledger()]
     assert events == ["sealed", "commit", "score", "again", "commit", "score"]
+
+
+def test_a_copy_of_a_seal_with_further_evaluations_is_the_one_to_use(sealed):
+    twin = likely.open_seal(shutil.copytree(sealed.path, sealed.path.with_name("twin.seal")))
+    twin.final(likely.NaiveBayes())
+    with pytest.raises(BrokenLedger, match=r"twin.*is a copy of it, .*evaluations that this one"):
+        sealed.final(likely.NaiveBayes())
+    assert twin.evaluations == 1
+    shutil.rmtree(twin.path)
+    assert sealed.final(likely.NaiveBayes()).evaluation == 1

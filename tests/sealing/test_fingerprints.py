@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from likely.sealing import fingerprints
 from likely.sealing.fingerprints import is_amount, least_decimals, rough_words, row_fingerprints
 from tests.sealing.conftest import some_table
 
@@ -110,3 +111,14 @@ def test_amounts_that_were_rounded_are_seen_and_texts_are_none():
     assert least_decimals(known, known) is None
     assert least_decimals(known, pa.chunked_array([["0.1", "12.3"]])) is None
     assert least_decimals(pa.chunked_array([["a", "b"]]), known) is None
+
+
+@given(value=st.floats(1e-9, 1e20), sign=st.sampled_from([-1, 1]))
+def test_a_rough_number_has_four_digits_unless_it_is_whole(value, sign):
+    found = fingerprints._rough(np.array([sign * value]))[0]
+    if value == np.rint(value) and value < 2.0**53:
+        assert found == sign * value
+    else:
+        unit = 10 ** (np.floor(np.log10(value)) - 3)
+        assert abs(found - sign * value) <= 0.5001 * unit
+        assert found == pytest.approx(float(f"{found:.3e}"), rel=1e-12)

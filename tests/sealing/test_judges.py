@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from likely.sealing import judges
 from likely.sealing.judges import JUDGES, LARGEST, LossEvidence, Ruling
 
 N = 1000
@@ -186,3 +187,16 @@ def test_their_intervals_cover_where_groups_are_wholly_alike(judge):
         told = JUDGES[judge].rule(replace(evidence(losses, seed=seed), groups=groups))
         covered += told.low <= CHANCE <= told.high
     assert covered >= 0.95 * 300
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
+def test_a_training_score_that_agrees_is_as_near_as_the_noise_of_its_threshold(monkeypatch, level):
+    """P(S > x) = ⅔ exp(−x/4σ) − ⅙ exp(−x/2σ) of S, a Laplace(2σ) and a Laplace(4σ)."""
+    widths = []
+    monkeypatch.setattr(judges, "_around", lambda value, slack, *_: widths.append(slack) or (0, 1))
+    given = evidence(np.full(N, 0.4), training=0.4, level=level)
+    JUDGES["thresholdout"].rule(given)
+    x = (widths[0] - judges.THRESHOLD * given.unit) / (judges.NOISE * given.unit)
+    beyond = 2 / 3 * np.exp(-x / 4) - np.exp(-x / 2) / 6
+    alpha = (1 - level) / 2
+    assert 0.95 * alpha < beyond <= alpha

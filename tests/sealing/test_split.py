@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likely.errors import InvalidInput
-from likely.sealing.split import split_rows
+from likely.sealing.split import _groups, split_rows
 from tests.sealing.conftest import some_table
 
 
@@ -249,3 +249,16 @@ def test_equal_texts_are_kept_together_however_many_there_are():
     assert sealed and not sealed & {
         t for t, there in zip(texts, found.sealed, strict=True) if not there
     }
+
+
+def test_rows_without_a_group_are_in_no_other_group_and_groups_with_equal_rows_are_counted():
+    table = pa.table({"g": ["a", None, "b", None, "a", None, None, "c"]})
+    groups, alone = _groups(table, "g")
+    assert alone == 4 and len(set(groups.tolist())) == 3 + 4
+    assert groups[0] == groups[4]
+    rows = some_table(60)
+    several = pa.concat_tables([rows, rows.slice(0, 3)])
+    several = several.append_column("g", pa.array([*range(60), 50, 51, 51]))
+    several = several.append_column("v", pa.array([*range(60), 0, 1, 2]))
+    notes = split_rows(several, "y", test=0.4, group="g", seed=0).notes
+    assert any(note.startswith("4 groups of g have equal rows") for note in notes), notes

@@ -36,7 +36,6 @@ MOST_CLASSES = 20  # distinct integers; more of them are amounts
 N_BINS = 10  # strata of a target of amounts
 FEW_UNITS = 12  # whose 2¹² sets can all be tried
 NEAR = 0.05  # of all rows: as near to the share as any, and there is room for chance
-ROUNDING = 1e-9  # 0.2 · 5 is one row, whatever its last digit
 LOOSE = 2.0  # a share that is further off than this factor is refused
 ZONE = r"(?P<zone>Z|[+-]\d{2}:?\d{2})$"  # at the end of an ISO time
 ISO_DATE = r"^\d{4}-\d{2}(-\d{2}([T ].*)?)?$"  # text of which the order is the order in time
@@ -287,10 +286,11 @@ def rows_of_strata(sizes: Array, test: float, seed: int) -> Codes:
     """How many rows of each stratum are set apart: its share, rounded up or down.
 
     Together they are the share of all rows, to the nearest row; the strata with the largest
-    fractions are rounded up, and the seed decides between equal ones.
+    fractions are rounded up, and the seed decides between equal ones.  A share that is a whole
+    number but for its last digit has the largest fraction, or none.
     """
     exact = test * sizes
-    rows = np.floor(exact + ROUNDING).astype(np.int64)
+    rows = np.floor(exact).astype(np.int64)
     n_more = round(test * sizes.sum()) - int(rows.sum())
     chance = hashed_uniforms(0, sizes.size, seed)
     order = np.lexsort((chance, -np.round(exact - rows, 9)))
