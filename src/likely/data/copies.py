@@ -66,7 +66,7 @@ SAMPLED_BYTES = 2**26
 COUNTERS = 25  # bits of the number of counters of a stream
 
 
-class _Column(NamedTuple):
+class CellColumn(NamedTuple):
     """One column: a word for each cell, and how to read its cells as numbers."""
 
     words: Array  # (n,) uint64, equal where cells are
@@ -81,8 +81,10 @@ def copies_in_table(
 
     ``texts`` are columns of documents, which are not equal by chance.
     """
-    found = [_arrow_column(table.column(name)) for name in columns]
-    return _copies(found, table.num_rows, never_by_chance=any(name in texts for name in columns))
+    found = [arrow_column(table.column(name)) for name in columns]
+    return copies_among(
+        found, table.num_rows, never_by_chance=any(name in texts for name in columns)
+    )
 
 
 def copies_in(X: Any) -> Codes | None:
@@ -94,14 +96,14 @@ def copies_in(X: Any) -> Codes | None:
     except ValueError:  # rows of unequal length, which the estimator refuses
         return None
     if rows is not None and rows.ndim == 2 and rows.dtype.kind in "fiub":
-        return _copies([_number_column(rows[:, j]) for j in range(rows.shape[1])], len(rows))
+        return copies_among([number_column(rows[:, j]) for j in range(rows.shape[1])], len(rows))
     if rows is not None and rows.ndim == 1 and rows.dtype.kind in "OUT":
         words = np.unique(rows.astype(str), return_inverse=True)[1].astype(np.uint64)
-        return _copies([_Column(words)], len(rows), never_by_chance=True)
+        return copies_among([CellColumn(words)], len(rows), never_by_chance=True)
     if rows is not None and rows.ndim != 2:
         return None
     table = arrow_table_of(X)
-    return _copies([_arrow_column(column) for column in table.columns], table.num_rows)
+    return copies_among([arrow_column(column) for column in table.columns], table.num_rows)
 
 
 def copies_in_blocks(blocks: Blocks) -> Codes | None:
@@ -169,14 +171,14 @@ def _counter(words: Array) -> Array:
 
 
 def words_of_cells(column: "pa.Array | pa.ChunkedArray") -> Array:
-    """As ``_Column.words``, but the same in every batch."""
+    """As ``CellColumn.words``, but the same in every batch."""
     import pyarrow as pa
 
     column = decoded(column)
     if pa.types.is_null(column.type):
         return np.full(len(column), MISSING)
     if kind_of_arrow(column.type) in ("number", "boolean"):
-        return _number_column(floats_of_arrow(column)).words
+        return number_column(floats_of_arrow(column)).words
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     try:
         encoded = whole.dictionary_encode()
@@ -202,15 +204,15 @@ def joined_units(first: Codes, second: Codes) -> Codes:
     return np.asarray(np.unique(whole, return_inverse=True)[1], dtype=np.int64)
 
 
-def _arrow_column(column: Any) -> _Column:
+def arrow_column(column: Any) -> CellColumn:
     import pyarrow as pa
 
     if pa.types.is_null(column.type):
-        return _Column(np.full(len(column), MISSING))
+        return CellColumn(np.full(len(column), MISSING))
     declared = pa.types.is_dictionary(column.type)  # to be categories
     column = decoded(column)
     if kind_of_arrow(column.type) in ("number", "boolean"):
-        return _number_column(floats_of_arrow(column))
+        return number_column(floats_of_arrow(column))
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     try:
         encoded = whole.dictionary_encode()
@@ -223,16 +225,19 @@ def _arrow_column(column: Any) -> _Column:
         texts, known = encoded.dictionary, np.asarray(codes) >= 0
         if has_many_values(len(texts), int(known.sum())) and is_prose(texts):
             prose = known
-    return _Column(np.asarray(codes).astype(np.int64).view(np.uint64), prose=prose)
+    return CellColumn(np.asarray(codes).astype(np.int64).view(np.uint64), prose=prose)
 
 
-def _number_column(values: Array) -> _Column:
+def number_column(values: Array) -> CellColumn:
     values = np.asarray(values, dtype=np.float64)
     words = np.where(np.isnan(values), MISSING, (values + 0.0).view(np.uint64))  # −0 becomes 0
-    return _Column(words, lambda rows: np.asarray(values[rows]))
+    return CellColumn(words, lambda rows: np.asarray(values[rows]))
 
 
-def _copies(columns: Sequence[_Column], n: int, *, never_by_chance: bool = False) -> Codes | None:
+def copies_among(
+    columns: Sequence[CellColumn], n: int, *, never_by_chance: bool = False
+) -> Codes | None:
+    """As ``copies_in_table``, of columns of words."""
     if not columns or n < 2:
         return None
     total = np.zeros(n, dtype=np.uint64)
@@ -268,7 +273,7 @@ class _Groups(NamedTuple):
     def n_different(self) -> int:
         return len(self.all_first)
 
-    def are_copies(self, columns: Sequence[_Column]) -> Array:
+    def are_copies(self, columns: Sequence[CellColumn]) -> Array:
         """Which sets chance does not explain."""
         long = self._have_long_numbers(columns)
         repeated = self.n_different * MOST_REPEATED < self.n
@@ -297,7 +302,7 @@ class _Groups(NamedTuple):
             cells[k] >= FEWEST_EQUAL and cells[k] ** 2 > UNEVEN * (k + 1) / k * fewer * more
         )
 
-    def _have_long_numbers(self, columns: Sequence[_Column]) -> Array:
+    def _have_long_numbers(self, columns: Sequence[CellColumn]) -> Array:
         """Which sets have a fraction in a column where most have more than six digits, or prose.
 
         Such a column that renames a shorter one, as its logarithm does, does not count.
@@ -322,7 +327,7 @@ class _Groups(NamedTuple):
                 long |= fraction
         return long
 
-    def _renames(self, column: _Column, other: _Column) -> bool:
+    def _renames(self, column: CellColumn, other: CellColumn) -> bool:
         """Whether columns that repeat among the different rows do so in the same rows."""
         one, two = (each.words[self.all_first] for each in (column, other))
         n_values = np.unique(one).size
@@ -347,7 +352,7 @@ class _Groups(NamedTuple):
         return found
 
 
-def _different(columns: Sequence[_Column], first: Codes) -> tuple[list[Array], float]:
+def _different(columns: Sequence[CellColumn], first: Codes) -> tuple[list[Array], float]:
     """The words of columns that vary among the sets without renamed versions of others, and the
     number of cells that their values there can form."""
     seen, n_cells = {}, 1.0
@@ -377,7 +382,7 @@ def _sparse_copies(X: Any, codes: Codes | None = None) -> Codes | None:
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
-    words = _number_column(rows.data).words
+    words = number_column(rows.data).words
     entry = mix(mix(words * GOLDEN + keyed(1, rows.indices)))
     entry[rows.data == 0] = 0
     before = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entry, dtype=np.uint64)])

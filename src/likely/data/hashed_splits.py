@@ -33,6 +33,14 @@ def hashed_uniforms(start: int, n: int, seed: int) -> Array:
     return (mix(index * GOLDEN + key) >> np.uint64(11)) * 2.0**-53
 
 
+def some_rows(known: Array, most: int) -> Array:
+    """The indices of the rows that are known; if there are many, those that a hash chooses."""
+    rows = np.flatnonzero(known)
+    if rows.size <= most:
+        return rows
+    return rows[hashed_uniforms(0, known.size, 0)[rows] < most / rows.size]
+
+
 def hashed_values(values: Array, seed: int) -> Array:
     """A number in [0, 1) for each value, the same for equal values."""
     key = mix(np.array([seed % 2**64], dtype=np.uint64) + GOLDEN)

@@ -2,7 +2,8 @@
 
 The rows of a seal, and those of a validation or test set in memory (``likely.split``).
 
-Rows that must stay together form a *unit*: rows equal in all features, or rows of one group.
+Rows that must stay together form a *unit*: rows equal in all features, or nearly (see
+``likely.data.near_copies``), or rows of one group.
 Units are taken in the order of a hash of the seed, within each stratum of the target, until the
 share is reached: with single rows it is reached to the nearest row in all, and each class has its
 share to within one row (SEL-1).  Few or large groups may not come near the share in this way; then
@@ -21,6 +22,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.data.copies import copies_in_table, joined_units
 from likely.data.hashed_splits import hashed_uniforms
+from likely.data.near_copies import units_in_table
 from likely.errors import InvalidInput
 from likely.kinds import NUMBER_KINDS
 from likely.output.formatting import count, percent, short_number
@@ -36,6 +38,7 @@ MOST_CLASSES = 20  # distinct integers; more of them are amounts
 N_BINS = 10  # strata of a target of amounts
 FEW_UNITS = 12  # whose 2¹² sets can all be tried
 NEAR = 0.05  # of all rows: as near to the share as any, and there is room for chance
+NAMED_ROWS = "the rows that were named"  # the rule of such a split, in words
 LOOSE = 2.0  # a share that is further off than this factor is refused
 ZONE = r"(?P<zone>Z|[+-]\d{2}:?\d{2})$"  # at the end of an ISO time
 ISO_DATE = r"^\d{4}-\d{2}(-\d{2}([T ].*)?)?$"  # text of which the order is the order in time
@@ -78,7 +81,7 @@ def split_rows(
         twins = _twins(table, features, texts, but=group)
         found = _by_group(table, group, twins, (*strata(), target), test=test, seed=seed)
     else:
-        units, notes = _twins(table, features, texts)
+        units, notes = _twins(table, features, texts, near=True)
         classes, words = strata()
         sealed = _take_units(units, classes, test, seed)
         found = Split(sealed, f"stratified by {words.format(target)}", notes)
@@ -99,7 +102,7 @@ def _named_rows(table: "pa.Table", features: Sequence[str], rows: Array, part: s
     units = _codes(row_fingerprints(table, features, ""))
     n_twins = int(np.isin(units[sealed], units[~sealed]).sum())
     note = f"{n_twins:,} of the {part} rows equal a training row in all features."
-    return Split(sealed, "the rows that were named", (note,) if n_twins else ())
+    return Split(sealed, NAMED_ROWS, (note,) if n_twins else ())
 
 
 def row_mask(rows: Array, n: int, name: str) -> Array:
@@ -250,15 +253,27 @@ def _is_number(type_: Any) -> bool:
 
 
 def _twins(
-    table: "pa.Table", features: Sequence[str], texts: Sequence[str], but: str | None = None
+    table: "pa.Table",
+    features: Sequence[str],
+    texts: Sequence[str],
+    but: str | None = None,
+    *,
+    near: bool = False,
 ) -> Twins:
-    """A number for each set of rows that are copies: equal in all features, not by chance."""
-    copies = copies_in_table(table, [name for name in features if name != but], texts=texts)
-    if copies is None:
+    """A number for each set of rows that are copies: equal in all features, not by chance.
+
+    Or ``near``ly so, where such rows can be kept together.
+    """
+    columns = [name for name in features if name != but]
+    copies = copies_in_table(table, columns, texts=texts)
+    units = units_in_table(table, columns, texts=texts) if near else copies
+    if units is None:
         return np.arange(table.num_rows), ()
-    n_twins = int((np.bincount(copies)[copies] > 1).sum())
+    nearly = "" if copies is not None and np.array_equal(units, copies) else ", or nearly"
+    n_twins = int((np.bincount(units)[units] > 1).sum())
     what = f"{n_twins:,} rows ({percent(n_twins / table.num_rows)}) equal another in all features"
-    return _codes(copies), (f"{what}; equal rows were kept together, on one side of the split.",)
+    what += nearly
+    return _codes(units), (f"{what}; equal rows were kept together, on one side of the split.",)
 
 
 def _take_units(units: Codes, strata: Codes, test: float, seed: int) -> Array:

@@ -313,7 +313,7 @@ def test_on_noise_nothing_is_clearly_better_than_the_constant():
 def test_groups_are_held_out_whole():
     rng = np.random.default_rng(0)
     person = np.repeat(np.arange(30), 6)
-    frame = pd.DataFrame({"x": person + 0.01 * rng.normal(size=180), "person": person})
+    frame = pd.DataFrame({"x": person + 0.05 * rng.normal(size=180), "person": person})
     frame["y"] = np.where(rng.random(30) < 0.5, "yes", "no")[person]  # a fact about the person
     nearest = {"nearest": Prepared(KNeighborsClassifier(1))}
     parted = lk.compare(frame, "y", nearest, metric="accuracy", folds=3)

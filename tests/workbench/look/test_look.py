@@ -597,6 +597,20 @@ def test_rows_that_only_a_date_tells_apart_are_near_copies():
     assert "LK205" not in lk.look(sound_rows, "ill").codes
 
 
+def test_near_copies_are_a_hint_where_they_are_held_out_together():
+    days = pd.date_range("2020-01-01", periods=N, freq="h")
+    table = ROWS.assign(patient=np.arange(N) % 50, other=np.arange(N) // 4, day=days)
+    for said, severity in (
+        ({"drop": ["patient", "other"]}, "note"),
+        ({"group": "patient", "drop": ["other"]}, "note"),
+        ({"group": "other", "drop": ["patient"]}, "warn"),
+        ({"by_time": "day", "drop": ["patient", "other"]}, "warn"),
+    ):
+        (found,) = (e for e in lk.look(table, "ill", **said).findings if e.code == "LK205")
+        assert found.severity == severity, said
+        assert ("they are held out together" in found.found) is (severity == "note")
+
+
 def test_a_class_is_very_small_below_ten_rows():
     for n, found in ((9, True), (10, False)):
         labels = np.where(np.arange(N) < n, "rare", np.where(ILL, "yes", "no"))

@@ -57,6 +57,38 @@ def test_no_fold_has_copies_of_its_training_rows():
         assert 380 <= len(fold.test) <= 420
 
 
+def nearly(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(c=np.random.default_rng(1).normal(size=len(frame)))
+
+
+def test_one_nearest_neighbour_is_not_clearly_better_on_nearly_copied_noise():
+    found = likely.compare(nearly(noise()), "y", models=[KNeighborsClassifier(1)], repeats=1)
+    assert found.folds.units.size == 2000
+    assert np.unique(found.folds.units).size == 400
+    assert found.flattering == ()  # LK205 is said, and does not forbid a verdict
+    assert [each.code for each in found.doubts] == ["LK205"]
+    for each in found.entries:
+        if "Neighbors" in each.name:
+            assert each.score.estimates["accuracy"].value < 0.6  # 0.87 with copies on both sides
+
+
+def test_a_model_may_be_better_where_near_copies_are_held_out_together():
+    frame = nearly(noise())
+    frame["y"] = np.where(frame.a + 0.3 * frame.c > 0, "yes", "no")
+    found = likely.compare(frame, "y", models=["logistic"], repeats=1)
+    assert "Best: logistic, clearly better than the baseline" in str(found)
+    assert "LK205" in str(found)
+    days = frame.assign(c=frame.b, day=pd.date_range("2020-01-01", periods=2000, freq="h"))
+    by_time = likely.compare(days, "y", ["logistic"], by_time="day")
+    assert "not clearly better" in str(by_time)  # earlier rows of the same kind are learned from
+
+
+def test_near_copies_are_on_one_side_of_a_seal(tmp_path):
+    sealed = likely.seal(nearly(noise()), "y", name="noise", folder=tmp_path)
+    assert len(sealed.train) == 1600
+    assert sealed.train["a"].nunique() == 320
+
+
 def test_folds_by_time_do_not_learn_from_earlier_copies():
     copies = np.tile(np.arange(20), 3)
     folds = list(Folds(n_rows=60, n_folds=3, time=np.arange(60), copies=copies))

@@ -211,6 +211,12 @@ def test_copies_that_folds_cannot_keep_together_leave_it_open_which_model_is_bet
     assert "clearly better:" not in verdict_on(replace(other, findings=found)).conclusion
 
 
+def test_near_copies_that_are_held_out_together_do_not_forbid_a_verdict():
+    found = [{"code": "LK205", "columns": [], "severity": "note", "text": "Rows are alike."}]
+    verdict = verdict_on(of_held(numbers(), findings=found))
+    assert (verdict.better, verdict.objections) == (True, ())
+
+
 def test_probabilities_that_are_too_certain_are_said():
     assert "probabilities" in judged(of_held(classes(n=2000, factor=3.0)))
 

@@ -99,7 +99,9 @@ class Comparison:
     @property
     def flattering(self) -> tuple[Finding, ...]:
         """The doubts with which no model is called better."""
-        return tuple(each for each in self.doubts if each.code in FLATTERING)
+        return tuple(
+            each for each in self.doubts if each.code in FLATTERING and each.severity != "note"
+        )
 
     @property
     def best(self) -> Entry:

@@ -20,6 +20,7 @@ from likely.caching import cached_property
 from likely.data.arrow import TableSource, decoded, in_one_table, refuse_infinities, refuse_twins
 from likely.data.copies import copies_in_table
 from likely.data.formats.column_types import MISSING as MISSING_WORDS
+from likely.data.near_copies import units_in_table
 from likely.data.readings.table_readings import NOTHING_READ, TableReadings
 from likely.data.source import Source, are_known, as_features, as_texts
 from likely.errors import InvalidInput
@@ -207,6 +208,18 @@ class Dataset:
         table = self.model_columns
         names = [name for name in table.column_names if name != self.target]
         return copies_in_table(table, names, texts=self.texts)
+
+    @cached_property
+    def units(self) -> Codes | None:
+        """The first row of each row's unit of copies and near copies; None: each row is alone.
+
+        Folds keep units on one side; near copies only where neither groups nor times decide.
+        """
+        if self.group is not None or self.by_time is not None:
+            return self.copies
+        table = self.model_columns
+        names = [name for name in table.column_names if name != self.target]
+        return units_in_table(table, names, texts=self.texts)
 
     @property
     def features_read(self) -> Source:
@@ -403,12 +416,12 @@ class Dataset:
     def folds(self, n_folds: int, repeats: int | None = 1, seed: int = 0) -> Folds:
         """Folds of the rows: stratified by class; by group or by time where that was given.
 
-        Copies are in one fold, unless there are fewer different rows than folds.  ``repeats=None``
-        is 2, and 1 from ``MANY_ROWS`` on, where a second one tells little.
+        Copies and near copies are in one fold, unless there are fewer different rows than folds.
+        ``repeats=None`` is 2, and 1 from ``MANY_ROWS`` on, where a second one tells little.
         """
         if repeats is None:
             repeats = 1 if self.table.num_rows >= MANY_ROWS else 2
-        copies = self.copies
+        copies = self.units
         if copies is not None and len(np.unique(copies)) < n_folds:
             copies = None
         n_rows, classes = self.table.num_rows, self.target is not None and self.settled.has_classes

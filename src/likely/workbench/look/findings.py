@@ -216,8 +216,8 @@ CODES: Mapping[str, FindingCode] = {
         "near copies",
         "warn",
         "with nearly the same row in training and test, every score is too good",
-        "Drop the repetitions, or hold out those of one person or thing together, with --group COL "
-        "or group=.",
+        "Drop the repetitions, or name the column of the person or thing that they are of, with "
+        "--group COL or group=.",
     ),
     "LK206": FindingCode(
         "too few different rows",

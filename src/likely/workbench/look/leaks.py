@@ -27,10 +27,8 @@ correlates most (orthogonal matching pursuit), and on all of them at once; the t
 from them where nothing is left.  For classes, the sum and the difference of each pair of columns
 are examined as a single column is.
 
-Rows may be copies of others but for noise in the last digits, or for one column.  A table is made
-coarser, and the rule of ``likely.data.copies`` is asked again: numbers are rounded to a thousandth
-of their standard deviation, on two grids, of which one is shifted by half a step; or one column
-after the other is left out.  Folds keep copies together, and these they do not.
+Rows may be copies of others but for noise in the last digits, or for one column
+(``likely.data.near_copies``).  Folds keep these together, too, if they can.
 
 References
 ----------
@@ -47,25 +45,17 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.caching import cached_property
-from likely.data.copies import copies_in
-from likely.data.hashed_splits import hashed_uniforms
+from likely.data.hashed_splits import some_rows
+from likely.data.near_copies import FOLDS
 from likely.output.formatting import all_listed, count, percent
 from likely.workbench.look.column_checks import group_of_rows
-from likely.workbench.look.findings import Finding, finding
+from likely.workbench.look.findings import Finding, Severity, finding
 from likely.workbench.look.profile import Profile, ProfiledColumn
 
 MOST_DEPENDENT_ROWS = 5_000  # examined
 MOST_COLUMNS = 400  # of numbers; more are not examined
 FEWEST_DEPENDENT_ROWS = 30
 ALPHA = 0.1  # the weight of the overall shares, in rows
-MOST_COMPARED = 20_000  # rows that may be near copies
-MOST_LEFT_OUT = 60  # columns; with more, none is left out
-FEWEST_LEFT = 3  # columns beside the one that is left out
-COMPARED = ("number", "boolean", "category")
-STEP_OF_COPIES = 1e-3  # standard deviations
-FEWEST_COPIES = 10  # near copies that are reported
-WORTH_SAYING = 0.05  # of the rows
-FOLDS = 5  # a row of more copies than a fold holds, and fewer different rows, are reported
 BINS = 64  # of a number; a threshold anywhere is then at most 1/64 of the rows off
 ROWS_PER_BIN = 8
 MOST_ROWS = 50_000  # examined; the shares are then known to a fraction of a percent
@@ -138,14 +128,6 @@ def _middle_ranks(column: ProfiledColumn) -> Array:
     counts = column.counts[column.order]
     middle[column.order] = np.cumsum(counts) - counts / 2
     return middle
-
-
-def some_rows(known: Array, most: int) -> Array:
-    """The indices of the rows that are known; if there are many, those that a hash chooses."""
-    rows = np.flatnonzero(known)
-    if rows.size <= most:
-        return rows
-    return rows[hashed_uniforms(0, known.size, 0)[rows] < most / rows.size]
 
 
 @final
@@ -420,33 +402,22 @@ def _in_deviations(x: Array) -> Array:
     return np.asarray(apart / np.where(spread > 0, spread, 1.0))
 
 
-@np.errstate(over="ignore", invalid="ignore")  # numbers of any size
 def near_copies(profile: Profile) -> Finding | None:
     """Rows that equal others after rounding, or in all columns but one, beyond chance."""
-    columns = [each for each in profile.features if each.n_distinct > 1 and each.kind in COMPARED]
-    if not columns or profile.texts & {each.name for each in profile.features}:
+    near = profile.near_copies
+    if near is None:
         return None
-    rows = some_rows(np.ones(profile.n_rows, dtype=bool), MOST_COMPARED)
-    coded = np.column_stack([each.codes[rows] for each in columns])
-    exact, least = _n_copies(copies_in(coded)), max(FEWEST_COPIES, WORTH_SAYING * rows.size)
-    others = [each for each in profile.features if each.n_distinct > 1 and each not in columns]
-    if others and len(columns) >= FEWEST_LEFT:  # such as dates, by which folds keep rows apart
-        beside = [each.codes[rows][:, None] for each in others]
-        if exact - _n_copies(copies_in(np.hstack([coded, *beside]))) >= least:
-            but = f"in all features but {all_listed([repr(each.name) for each in others])}"
-            return _near_copies_found(profile, exact, rows, but)
-    for shift in (0.0, 0.5):
-        stepped = np.column_stack([_in_steps(each, rows, shift) for each in columns])
-        more = _n_copies(copies_in(stepped)) - exact
-        if more >= least:
-            return _near_copies_found(profile, more, rows, "but for small differences")
-    if not FEWEST_LEFT < len(columns) <= MOST_LEFT_OUT:
-        return None
-    for j, column in enumerate(columns):
-        more = _n_copies(copies_in(np.delete(coded, j, axis=1))) - exact
-        if more >= least:
-            return _near_copies_found(profile, more, rows, f"in all features but {column.name!r}")
-    return None
+    what = "but for small differences"
+    if near.but:
+        named = (repr(profile.columns[int(place)].name) for place in near.but)
+        what = f"in all features but {all_listed(list(named))}"
+    groups = [each.name for each in profile.columns if group_of_rows(each, profile) is not None]
+    hint = f"; {groups[0]!r} may be their group" if groups else ""
+    rows = f"{count(near.n, 'row')} ({percent(near.n / near.n_examined)})"
+    together = profile.holds_together(near)
+    kept = "; they are held out together" if together else ""
+    severity: Severity | None = "note" if together else None
+    return finding("LK205", f"{rows} equal an earlier row {what}{hint}{kept}", severity=severity)
 
 
 def too_few_different(profile: Profile) -> Finding | None:
@@ -465,27 +436,3 @@ def too_few_different(profile: Profile) -> Finding | None:
         share = percent(largest / profile.n_rows)
         return finding("LK206", f"One row occurs {largest:,} times ({share} of all rows)")
     return None
-
-
-def _in_steps(column: ProfiledColumn, rows: Codes, shift: float) -> Array:
-    """The codes of a column; of numbers, those of their steps."""
-    if not column.is_number:
-        return column.codes[rows]
-    x = np.where(np.isfinite(column.numbers), column.numbers, np.nan)
-    spread = float(np.nanstd(x)) if np.isfinite(x).any() else 0.0
-    steps = (
-        np.rint(x / (STEP_OF_COPIES * spread) + shift) if 0 < spread < np.inf else column.numbers
-    )
-    return np.append(steps, np.nan)[column.codes[rows]]  # code −1 is the last
-
-
-def _n_copies(copies: Codes | None) -> int:
-    """How many rows are copies of earlier ones."""
-    return 0 if copies is None else int((copies != np.arange(copies.size)).sum())
-
-
-def _near_copies_found(profile: Profile, n: int, rows: Codes, what: str) -> Finding:
-    share = percent(n / rows.size)
-    groups = [each.name for each in profile.columns if group_of_rows(each, profile) is not None]
-    hint = f"; {groups[0]!r} may be their group" if groups else ""
-    return finding("LK205", f"{count(n, 'row')} ({share}) equal an earlier row {what}{hint}")

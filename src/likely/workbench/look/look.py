@@ -20,6 +20,7 @@ from likely.errors import InvalidInput, SomeSealedRows, warn_user
 from likely.kinds import TargetKind
 from likely.sealing.folder import seals_near
 from likely.sealing.recognition import holds_sealed_rows
+from likely.sealing.split import NAMED_ROWS
 from likely.storage.json import plain
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.opening import DataArguments, dataset, takes_data_arguments
@@ -295,6 +296,7 @@ def _profile(given: Dataset, table: "pa.Table", task: Task | None) -> Profile:
     said = given.declared or given.roles.at_prediction()  # an exposure is of counts
     has_classes = task.has_classes if task is not None and said else None
     profile = profile_of(table, given.target, classes=has_classes)
+    named = given.seal is not None and given.seal.manifest.rule == NAMED_ROWS
     return replace(
         profile,
         table=as_features(table, given.declared_features),
@@ -302,6 +304,7 @@ def _profile(given: Dataset, table: "pa.Table", task: Task | None) -> Profile:
         identifiers=frozenset(given.identifiers),
         texts=frozenset(given.texts),
         group=given.group,
+        is_split=given.in_memory and given.by_time is None and not named,
         questions=frozenset(each.column for each in open_questions(given)),
     )
 

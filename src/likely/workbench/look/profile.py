@@ -23,6 +23,7 @@ from likely.data.labels import (
     are_written_numbers,
     has_many_values,
 )
+from likely.data.near_copies import NearCopies, near_copies_in_table
 from likely.data.source import column_index
 from likely.kinds import ColumnKind
 
@@ -179,6 +180,7 @@ class Profile:
     texts: frozenset[str] = frozenset()  # columns whose words are counted
     group: str | None = None  # the column whose rows are held out together
     questions: frozenset[str] = frozenset()  # columns of text that may be numbers or dates
+    is_split: bool = True  # as any rows in memory: not by time, nor as somebody has named them
 
     @cached_property
     def features(self) -> tuple[ProfiledColumn, ...]:
@@ -195,12 +197,31 @@ class Profile:
 
         The same decision as that of the folds (``Dataset.copies``).
         """
+        table = self._numbered_features
+        return copies_in_table(table, table.column_names, texts=self._numbered_texts)
+
+    @cached_property
+    def near_copies(self) -> NearCopies | None:
+        """Rows that are nearly copies of others, by the features, whose names are their places."""
+        table = self._numbered_features
+        return near_copies_in_table(table, table.column_names, texts=self._numbered_texts)
+
+    def holds_together(self, near: NearCopies) -> bool:
+        """Whether near copies are on one side of every split (``Dataset.units``)."""
+        if not self.is_split:
+            return False
+        groups = [each.codes for each in self.columns if each.name == self.group]
+        return near.are_held_together(groups[0] if groups else None)
+
+    @cached_property
+    def _numbered_features(self) -> "pa.Table":
         features = set(self.features)
         places = [j for j, column in enumerate(self.columns) if column in features]
-        names = [str(j) for j in places]  # names may repeat
-        table = self.table.select(places).rename_columns(names)
-        texts = [str(j) for j in places if self.columns[j].name in self.texts]
-        return copies_in_table(table, names, texts=texts)
+        return self.table.select(places).rename_columns([str(j) for j in places])
+
+    @property
+    def _numbered_texts(self) -> list[str]:
+        return [str(j) for j, column in enumerate(self.columns) if column.name in self.texts]
 
     def is_held_together(self, column: ProfiledColumn) -> bool:
         """Whether the rows of each value are held out together: the declared group, or its twin."""

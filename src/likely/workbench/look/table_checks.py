@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from likely._typing import Array
+from likely.data.hashed_splits import some_rows
 from likely.kinds import FEATURE_KINDS
 from likely.numerics.keyed_random import FIRST, GOLDEN
 from likely.output.formatting import count, listed, percent
@@ -21,7 +22,6 @@ from likely.workbench.look.leaks import (
     FEWEST_DEPENDENT_ROWS,
     MOST_COLUMNS,
     MOST_DEPENDENT_ROWS,
-    some_rows,
 )
 from likely.workbench.look.profile import Profile, ProfiledColumn
 

@@ -4,8 +4,9 @@
 cross-validation together, or from one part of the rows, averaged over repeats.
 
 One part is chosen by a hash of the row's index, or of its cells where a stream has copies of rows
-(see ``data.copies``).  Without copies it is the same in memory and in a stream, and so is its
-score, except for metrics that would need every row: in a stream these are approximate.
+(see ``data.copies``; near copies are seen in memory only).  Without copies it is the same in memory
+and in a stream, and so is its score, except for metrics that would need every row: in a stream
+these are approximate.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -209,9 +210,9 @@ def _held(data: "Dataset", seed: int) -> Array | None:
     """A bit for every row that is held out, where copies decide; else None."""
     if not data.in_memory:
         return held_out_of_stream(data.features_read, seed, FRACTION, texts=data.texts)
-    if data.copies is None:
+    if data.units is None:
         return None
-    return np.packbits(split_mask(0, len(data.copies), seed, FRACTION, data.copies))
+    return np.packbits(split_mask(0, len(data.units), seed, FRACTION, data.units))
 
 
 def predict_elsewhere(model: Any, rows: "Dataset", training: "Dataset") -> HeldOut | None:
@@ -234,7 +235,7 @@ class _Scorer(NamedTuple):
 
     def in_memory(self, seed: int) -> OnePart | None:
         table = in_one_table(self.data.source)
-        copies = self.data.copies
+        copies = self.data.units
         rows = np.flatnonzero(split_mask(0, table.num_rows, seed, FRACTION, copies))
         held, n_unlabelled, n_unseen = self.part(table.take(rows), rows, copies)
         if held is None:

@@ -121,7 +121,7 @@ def progressive_losses(model: Any, data: Dataset, *, seed: int = 0) -> list[Prog
     metric, found = METRICS[METRIC], []
     totals: list[Any] = []  # of the model, and of the constant
     for start, stop in _blocks(len(order), max(FIRST_ROWS, ROWS_PER_CLASS * len(task.classes))):
-        scored = _unlike(data.copies, order[:start], order[start:stop])
+        scored = _unlike(data.units, order[:start], order[start:stop])
         if not scored.size:
             continue
         before, block = data.take(order[:start]), data.take(scored)

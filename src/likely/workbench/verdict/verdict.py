@@ -351,6 +351,7 @@ def _found(evidence: Evidence, codes: tuple[str, ...]) -> str:
         f"{found['code']}: {found.get('text') or found.get('sentence') or ''}"
         for found in evidence.findings
         if found.get("code") in codes
+        and found.get("severity") != "note"  # near copies that are held out together
         and (evidence.features is None or evidence.features >= {*(found.get("columns") or ())})
     )
 
@@ -450,7 +451,8 @@ RULES: Mapping[str, VerdictRule] = {
     ),
     "copies": VerdictRule(
         "warn",
-        "rows are near copies of others (LK205), or too few are different (LK206)",
+        "rows are near copies of others that folds cannot keep together (LK205), or too few are "
+        "different (LK206)",
         _copies,
     ),
     "computed": VerdictRule(
