@@ -111,12 +111,18 @@ def test_the_next_command_names_no_model_whose_means_explode(tmp_path, monkeypat
     assert "likely tune salaries.csv linear" in next_command
 
 
-def test_a_near_model_with_clearly_better_means_is_pointed_out():
+def test_of_models_that_the_score_does_not_tell_apart_the_one_with_better_means_is_the_best():
     models = {"linear": "linear", "poisson": weakly_penalised("poisson")}
     found = lk.compare(balances(), "balance", models)
-    assert found.best.name == "poisson"
+    assert found["poisson"].value > found["linear"].value
+    assert found.best.name == "linear"
+    assert found.best.against_best is None
+    assert found["poisson"].against_best.p >= 0.05
     said = " ".join(str(found).split())
+    assert "poisson has a better log-likelihood per row" in said
     assert f"linear predicts the means better: R² {found['linear'].others['r2']:.2f}" in said
+    joined = joined_comparisons([found.facts()], [found.facts()])
+    assert [each["model"] for each in joined[0]["models"]] == [each.name for each in found.entries]
 
 
 def test_good_means_are_not_barred_for_a_median_that_no_mean_reaches():

@@ -109,6 +109,36 @@ def test_the_best_model_is_first_and_one_without_a_score_is_last_in_both_directi
         assert found[2].against_baseline.difference == scores[order[2]] - 2.0
 
 
+NOISE = np.array([0.3, -0.2, 0.1, -0.4, 0.2])
+
+
+@pytest.mark.parametrize(
+    ("r2", "best"),
+    [
+        ({}, "high"),
+        ({"high": 0.7, "near": 0.75}, "high"),  # no notable difference
+        ({"high": 0.7, "near": 0.85}, "near"),
+        ({"high": 0.7, "near": 0.85, "far": 0.95}, "near"),  # far is clearly below
+        ({"high": 0.7, "near": 0.85, "barred": 0.95}, "near"),
+        ({"high": 0.2, "constant": 0.9}, "high"),
+        ({"high": -0.3}, "high"),
+        ({"high": -0.3, "near": float("nan")}, "high"),
+    ],
+)
+def test_means_decide_between_models_that_the_folds_do_not_tell_apart(r2, best):
+    from likely.workbench.scoring.paired import standings
+
+    scores = {"high": 3.0, "near": 2.99, "barred": 2.98, "far": 2.0, "constant": 1.0}
+    folds = {name: x + 0.1 * NOISE * k for k, (name, x) in enumerate(scores.items())}
+    terms = {"baseline": "constant", "test_per_train": 0.25, "never_best": ["barred"]}
+    found = standings(folds, scores, better="higher", **terms, r2=r2)
+    assert found[0].name == best
+    others = [name for name in ("high", "near", "far", "constant", "barred") if name != best]
+    assert [each.name for each in found[1:]] == others
+    assert found[0].against_best is None
+    assert found[1].against_best is not None
+
+
 @pytest.mark.parametrize("n_bad", [1, 2, 3, 4])
 def test_up_to_three_rows_may_carry_the_loss_alone(n_bad):
     gain = 1.0 + 0.1 * np.random.default_rng(0).normal(size=60)

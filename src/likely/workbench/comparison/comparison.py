@@ -430,6 +430,7 @@ def _ranked(entries: list[Entry], metric: Metric, test_per_train: float) -> tupl
         baseline=BASELINE,
         test_per_train=test_per_train,
         never_best=[name for name, each in scored.items() if each.worse_by],
+        r2={name: each.others.get("r2", nan) for name, each in scored.items()},
     )
     tested = [
         replace(

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from likely.workbench.comparison.comparison_entry import Entry
 
 UNSEEN = ("Categories not seen in training", "Categories that the fit did not see")
-NOTABLE = 0.1  # of R², between models that the likelihood does not tell apart
 CLEAR = 0.05  # a difference with a smaller p is called clear
 
 
@@ -137,17 +136,20 @@ def _about_near(found: "Comparison") -> list[str]:
         if k and k != place and each.against_best is not None and each.against_best.p >= CLEAR
         if not (each.worse_than_baseline or each.worse_by)  # named by others
     ]
-    closer = [found.entries[k] for k in near if _r2(found.entries[k]) > _r2(found.best) + NOTABLE]
+    sign = 1 if found.metric.better == "higher" else -1
+    tied = [
+        found.entries[k] for k in near if sign * (found.entries[k].value - found.best.value) > 0
+    ]
     above = listed([names[k] for k in near if k < place], 60)
     below = listed([names[k] for k in near if k > place], 60)
     parts = []
     if above:
         parts.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {above}.")
-    if closer:
-        first = max(closer, key=_r2)
+    for each in tied:  # the means decide
         parts.append(
-            f"{first.name} predicts the means better: R² {number(_r2(first))} against "
-            f"{number(_r2(found.best))}."
+            f"{each.name} has a better {found.metric.title} ({number(each.value)}), but not "
+            f"clearly better, and {found.best.name} predicts the means better: R² "
+            f"{number(_r2(found.best))} against {number(_r2(each))}."
         )
     if below:
         parts.append(

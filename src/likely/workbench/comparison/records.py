@@ -137,6 +137,10 @@ def _ranked(entries: Mapping[str, Record], about: Record) -> list[Record]:
         baseline=BASELINE,
         test_per_train=float(about.get("test_per_train") or 1 / (int(about["folds"]) - 1)),
         never_best=[name for name, each in scored.items() if each.get("worse_by")],
+        r2={
+            name: _nan_if_null((each.get("others") or {}).get("r2"))
+            for name, each in scored.items()
+        },
     )
     tested = [
         {

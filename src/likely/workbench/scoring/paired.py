@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from likely.workbench.scoring.validation import Validation
 
 LEVEL = 0.95
+NOTABLE = 0.1  # of R², between models that the scores do not tell apart
 FEWEST_ROWS = 20  # with fewer, a row that weighs much is nothing unusual
 MOST_LONE = 3  # rows that are blamed for a bad gain
 
@@ -92,11 +93,13 @@ def standings(
     baseline: str,
     test_per_train: float,
     never_best: Collection[str] = (),
+    r2: Mapping[str, float] | None = None,
 ) -> list[Standing]:
     """Models by their scores, the best first; those without one are last.
 
     ``never_best`` are below the others: their means are worse than a constant's.  Paired tests are
-    over the folds.
+    over the folds.  Where they find no model above another clearly better than it, and its R² is
+    larger by ``NOTABLE`` than that of the best score, it is the first: means decide a tie.
     """
     sign = 1 if better == "lower" else -1
 
@@ -104,6 +107,7 @@ def standings(
         return bool(np.isnan(scores[name])), name in never_best, sign * scores[name]
 
     names = sorted(scores, key=place)
+    known = r2 or {}
 
     def against(name: str, other: str) -> Paired | None:
         if name == other or other not in per_fold:
@@ -112,6 +116,19 @@ def standings(
             gap = per_fold[name] - per_fold[other]
         return corrected_test(gap, test_per_train=test_per_train)
 
+    def is_level(name: str) -> bool:
+        """Whether no model with a better score is clearly better."""
+        tests = (against(name, above) for above in names[: names.index(name)])
+        return all(test is not None and test.p >= 1 - LEVEL for test in tests)
+
+    place_of_baseline = names.index(baseline) if baseline in names else 0
+    candidates = [name for name in names[:place_of_baseline] if name not in never_best]
+    least = known.get(next(iter(names), ""), inf) + NOTABLE
+    closer = [name for name in candidates if known.get(name, -inf) > least]
+    closer = [name for name in closer if is_level(name)]
+    if closer:
+        first = max(closer, key=lambda name: known[name])
+        names = [first, *(name for name in names if name != first)]
     return [Standing(name, against(name, names[0]), against(name, baseline)) for name in names]
 
 
