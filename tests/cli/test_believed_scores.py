@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from contextlib import chdir
+from fcntl import LOCK_EX, LOCK_NB, flock
 from hashlib import sha256
 
 import pytest
@@ -15,6 +16,7 @@ from likely.reports.page import report_of
 from likely.runs import open_run, read_run
 from likely.runs.known_ledgers import evaluated_elsewhere, refuse_earlier_copy
 from likely.sealing.folder import SealFolder
+from likely.sealing.ledger import Ledger
 from likely.sealing.manifest import canonical
 from likely.workbench.final.final import final_score_of_fit
 from likely.workbench.final.final_scorer import scorer_for
@@ -434,6 +436,63 @@ def finals_at_once(runs):
                 os._exit(code)
         children.append(child)
     return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+
+
+def is_unlocked(folder):
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        flock(descriptor, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def once_after_reading(k, monkeypatch, seal, action):
+    """Do something after the ledger was read for the kth time, as another process may."""
+    read, n_read = Ledger._read, 0
+
+    def then_acted(self):
+        nonlocal n_read
+        found = read(self)
+        n_read += 1
+        if n_read == k and is_unlocked(seal):
+            action()
+        return found
+
+    monkeypatch.setattr(Ledger, "_read", then_acted)
+    return lambda: n_read
+
+
+@pytest.mark.parametrize("k", range(1, 4))
+def test_a_final_during_another_uses_the_budget_and_breaks_nothing(made, place, monkeypatch, k):
+    """Between any two readings of the ledger, another RUN may be evaluated."""
+    restored(made, place)
+    (place / FIRST / "final.json").unlink()
+    done = []
+    n_read = once_after_reading(
+        k, monkeypatch, place / "patients.seal", lambda: done.append(run(["final", FIRST]))
+    )
+    code = run(["final", SECOND, "--json"])
+    assert n_read() >= k
+    assert (code, done) in ((3, [0]), (0, []))  # nothing is done while the seal is locked
+    assert [line["event"] for line in lines(place)].count("score") == 1
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_a_run_that_is_read_during_its_final_is_believed(made, place, monkeypatch, k):
+    restored(made, place)
+    (place / FIRST / "final.json").unlink()
+    done = []
+    once_after_reading(
+        k, monkeypatch, place / "patients.seal", lambda: done.append(run(["final", FIRST]))
+    )
+    facts = read_run(place / FIRST)
+    assert done == [0]
+    assert facts.final_problem is None
+    assert facts.ledger.sound
+    assert facts.ledger.head == read_run(place / FIRST).ledger.head or facts.final is None
 
 
 @pytest.mark.parametrize("n", [4, pytest.param(20, marks=pytest.mark.slow)])

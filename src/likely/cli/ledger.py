@@ -28,15 +28,14 @@ def _show(name: str) -> Answer:
 
     folder, verdict = open_folder(name), verify_ledger(name)
     problems = verdict.problems
-    entries = folder.ledger.entries()
-    head = folder.ledger.verdict().head
+    entries, head = folder.ledger.history()
     rows = []
     for entry in entries:
         first, *more = wrapped(details_of(entry), BEFORE_DETAILS).split("\n")
         time = entry["time"].replace("T", " ").removesuffix("Z")
         rows.append([str(entry["n"]), time, event_in_words(entry), first])
         rows += [["", "", "", line.strip()] for line in more]
-    used, budget = folder.evaluations(), folder.manifest.budget
+    used, budget = sum(each["event"] == "commit" for each in entries), folder.manifest.budget
     title = (
         f"{heading(name)}: {count(len(entries), 'line')}, {used_in_words(used, budget)}; "
         f"last hash {short_hash(head)}"

@@ -288,8 +288,9 @@ def read_run(
     place, known = held.path, run.get("seal")
     seal = place_of_seal(place, known) if known and known.get("path") else None
     places = (place,) if seal is None else (place, seal)
+    copy = held.final()  # before the ledger, which another process may add lines to
     ledger = None if seal is None else ledger_facts(seal, known or {})
-    scored = sealed_score(run, held.final(), ledger, held.model_sha256())
+    scored = sealed_score(run, copy, ledger, held.model_sha256())
     return RunFacts(
         name=place.name or str(place),
         run=run,

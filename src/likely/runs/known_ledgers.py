@@ -49,9 +49,10 @@ def refuse_earlier_copy(seal: "SealFolder", *runs: Path) -> None:
     """
     from likely.sealing.ledger import hashes_of
 
-    entries, head = seal.ledger.entries(), seal.ledger.verdict({}).head
+    recorded = list(_known_runs(seal, runs))  # before the ledger, which others may add lines to
+    entries, head = seal.ledger.history()
     hashes = hashes_of(entries, head)
-    for known in _known_runs(seal, runs):
+    for known in recorded:
         if not is_the_one(seal.path, known.seal):
             continue
         cut = ledger_cut(known.seal, entries, head)

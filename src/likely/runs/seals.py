@@ -108,17 +108,17 @@ def ledger_facts(path: Path, known: Record) -> LedgerFacts:
     try:
         manifest = folder.manifest
         verdict = folder.ledger.verdict(manifest.files)
-        entries = tuple(folder.ledger.entries()) if verdict.sound else ()
+        entries, head = folder.ledger.history() if verdict.sound else ([], verdict.head)
     except BrokenLedger as error:
         head = folder.ledger.verdict({}).head
         return LedgerFacts(path.name, False, (str(error),), (), head, 0, "", 0)
-    problems = verdict.problems or _other(path, known) or ledger_cut(known, entries, verdict.head)
+    problems = verdict.problems or _other(path, known) or ledger_cut(known, entries, head)
     return LedgerFacts(
         path.name,
         not problems,
         problems,
-        entries,
-        verdict.head,
+        tuple(entries),
+        head,
         manifest.budget,
         manifest.judge,
         manifest.n_test,

@@ -66,10 +66,17 @@ class Ledger:
 
     def entries(self) -> list[Entry]:
         """All lines, with the one that is being added; a changed line is an error."""
+        return self.history()[0]
+
+    def history(self) -> tuple[list[Entry], str]:
+        """All lines, and the SHA-256 of the last of them, from one reading of the files.
+
+        Other processes may add lines between two readings.
+        """
         lines, problems = self._checked()
         if problems:
             raise BrokenLedger(self.folder, f"{problems[0]} {ADVICE}")
-        return [json.loads(line) for line in lines]
+        return [json.loads(line) for line in lines], _hash(lines[-1])
 
     def begin(self, facts: Mapping[str, Any]) -> None:
         """Write line 0, in a folder that is being created."""
