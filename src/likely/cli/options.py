@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from likely.kinds import TARGET_KINDS
-from likely.tasks.request import DataOptions
+from likely.tasks.request import DataOptions, Exit, Refusal
 
 Command = Callable[..., Any]
 
@@ -49,6 +49,12 @@ OPTIONS: Mapping[str, Callable[[Command], Command]] = {
         metavar="LOW,…,HIGH",
         callback=_parsed_order,
         help="Classes from lowest to highest; makes the target ordinal.",
+    ),
+    "positive": click.option(
+        "--positive",
+        metavar="CLASS",
+        help="Class of two that F₁, average precision and thresholds are about [default: the last "
+        "in alphabetical order].",
     ),
     "group": _column("--group", "Column of groups; the rows of a group are held out together."),
     "by_time": _column("--by-time", "Column of times; the latest rows are held out."),
@@ -132,12 +138,26 @@ def data_options(
     """Add these options to a verb, which gets them as its argument ``options``."""
 
     def add(command: Command) -> Command:
-        command = gathered(command, {name: name for name in names}, "options", DataOptions)
-        for name in reversed(names):
+        asked = list(dict.fromkeys((*names, *(["positive"] if "order" in names else []))))
+        command = gathered(command, {name: name for name in asked}, "options", _data_options)
+        for name in reversed(asked):
             command = choices[name](command)
         return command
 
     return add
+
+
+def _data_options(positive: str | None = None, **given: Any) -> DataOptions:
+    """The options, in which a positive class is the order of two classes."""
+    if positive is None:
+        return DataOptions(**given)
+    if given["order"] is not None:
+        raise Refusal(
+            f"--order and --positive {positive} were given; an order is of ordinal targets, and "
+            "one of two classes is the positive one. Leave one of them out.",
+            Exit.USAGE,
+        )
+    return DataOptions(**given | {"order": (positive,)})
 
 
 def gathered(

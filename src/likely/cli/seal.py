@@ -103,6 +103,8 @@ def _place(data: str, output: str | None) -> Path:
 def _what(manifest: "Manifest") -> str:
     """The target, with its order or kind if one was given."""
     if manifest.order is not None:
+        if manifest.kind == "binary":
+            return f"{manifest.target} (positive: {manifest.order[-1]})"
         return f"{manifest.target} ({' < '.join(map(str, manifest.order))})"
     return manifest.target if manifest.kind is None else f"{manifest.target} ({manifest.kind})"
 

@@ -281,7 +281,7 @@ def predictions(request: PredictRequest, data: Any) -> Predictions:
 
     opened, run = request.opened, request.run
     labels = _labels(opened, run, request.data) if request.proba else []
-    options = PredictionOptions.of(opened.model, request)
+    options = PredictionOptions.of(opened, request)
     names = ["prediction", *(f"p_{label}" for label in labels), *options.names]
     try:
         rows = opened_as_trained(opened.facts, data, request.options)
@@ -307,7 +307,7 @@ def document_predictions(
     """The predictions of documents that come one after the other, each before the next is read."""
     opened = request.opened
     labels = _labels(opened, request.run, request.data) if request.proba else []
-    options = PredictionOptions.of(opened.model, request)
+    options = PredictionOptions.of(opened, request)
     names = ["prediction", *(f"p_{label}" for label in labels), *options.names]
     kept = kept_names(request.caller, request.keep, [text], names)
     bounded = BoundedRows()
@@ -321,12 +321,14 @@ class PredictionOptions(NamedTuple):
     intervals: "PredictionIntervals | None"
     level: float
     threshold: float | None
+    positive: int = 1  # of two classes, the place of the one that the threshold is of
 
     @classmethod
-    def of(cls, model: Any, request: PredictRequest) -> "PredictionOptions":
+    def of(cls, opened: "Run", request: PredictRequest) -> "PredictionOptions":
         """The options, checked against the model of a run."""
         from likely.workbench.scoring.predictions import prediction_intervals
 
+        model, positive = opened.model, 1
         run, data, interval, of = request.run, request.data, request.interval, request.of
         threshold = request.threshold
         plain = shlex.join(["likely", "predict", run, data])
@@ -339,11 +341,13 @@ class PredictionOptions(NamedTuple):
             )
         if threshold is not None:
             _refuse_without_two_classes(model, run, plain)
+            order = (opened.facts.get("task") or {}).get("order")
+            positive = model.classes_.tolist().index(order[-1]) if order else 1
         try:
             intervals = None if interval is None else prediction_intervals(model, of or "auto")
         except InvalidInput as error:
             raise Refusal(str(error), Exit.DATA, plain) from None
-        return cls(intervals, interval or LEVEL, threshold)
+        return cls(intervals, interval or LEVEL, threshold, positive)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -362,8 +366,8 @@ class PredictionOptions(NamedTuple):
 
         if self.threshold is None:
             return np.asarray(model.predict(table, **given))
-        likely = model.predict_proba(table, **given)[:, 1] >= self.threshold
-        return np.asarray(model.classes_)[likely.astype(np.intp)]
+        likely = model.predict_proba(table, **given)[:, self.positive] >= self.threshold
+        return np.asarray(model.classes_)[np.where(likely, self.positive, 1 - self.positive)]
 
     def ends(self, table: Any, given: Mapping[str, Any]) -> "list[Array]":
         """The lower and the upper ends, where an interval was asked for."""

@@ -98,7 +98,7 @@ class DataOptions:
     sheet: str | None = None
 
     def __post_init__(self) -> None:
-        if self.order is not None and self.kind not in (None, "ordinal"):
+        if self.order is not None and self.kind not in (None, "ordinal", "binary"):
             raise Refusal(
                 f"--order and --kind {self.kind} were given; only ordinal targets have an order. "
                 "Leave one of them out.",
@@ -160,6 +160,8 @@ class DataOptions:
         if not value or (name == "kind" and self.order is not None):  # an order implies the kind
             return []
         option = f"--{name.replace('_', '-')}"
+        if name == "order" and (self.kind == "binary" or len(value) == 1):
+            return [f"--positive {shlex.quote(str(value[-1]))}"]
         if name == "order":
             line = StringIO()
             csv.writer(line, lineterminator="").writerow(value)

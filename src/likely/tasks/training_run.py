@@ -160,6 +160,8 @@ def train(
         **dict.fromkeys(("drop", "category", "feature", "text"), "columns"),
     }
     given_about: dict[str, Any] = dict(about)
+    if (positive := given_about.pop("positive", None)) is not None:
+        given_about["order"] = (positive,)
     roles: Any = {
         name: in_list(value, name, of=listed[name])
         if name in listed and value is not None

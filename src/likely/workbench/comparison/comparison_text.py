@@ -11,7 +11,7 @@ import numpy as np
 
 from likely.kinds import target_in_words
 from likely.metrics.registry import main_metric
-from likely.metrics.score import GAIN, UNIT, right_in_words, why_dashes
+from likely.metrics.score import GAIN, UNIT, right_in_words, title_of, why_dashes
 from likely.numerics.intervals import clearly_better
 from likely.output.formatting import (
     WIDEST,
@@ -85,9 +85,10 @@ def titles(found: "Comparison") -> list[str]:
 
 def table_of(found: "Comparison") -> list[list[str]]:
     """A head and a row per model, the best first."""
-    others = [metric.title for metric in found.others]
+    classes = found.task.classes if found.task.kind == "binary" else None
+    shown, *others = (title_of(metric.name, classes) for metric in (found.metric, *found.others))
     last = ["seconds per fit", "p vs best"]
-    head = ["model", found.metric.title, "95 % interval", *others, *last]
+    head = ["model", shown, "95 % interval", *others, *last]
     return [head, *(_row(found, each, len(head)) for each in found.entries)]
 
 

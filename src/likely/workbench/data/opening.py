@@ -65,6 +65,7 @@ def dataset(
     *,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
+    positive: Any = None,
     group: str | None = None,
     by_time: str | None = None,
     weight: str | None = None,
@@ -90,6 +91,9 @@ def dataset(
         The column to predict; a seal and built-in data have their own.
     kind, order
         The kind of target, and its classes from lowest to highest; a seal records both.
+    positive
+        The class of two that F₁, average precision and thresholds are about, by default the last in
+        alphabetical order; a seal records it.
     group, by_time : str
         The column by which rows are held out together, or in the order of time; a seal records it.
     weight, offset, exposure, clusters : str
@@ -123,6 +127,13 @@ def dataset(
     >>> likely.compare(found, models=["glm-poisson"], folds=2, repeats=1).rows.exposure
     'days'
     """
+    if positive is not None:
+        if order is not None:
+            raise InvalidInput(
+                f"order and positive={positive!r} were both given; an order is of ordinal targets, "
+                "and one of two classes is the positive one. Leave one of them out."
+            )
+        order = (positive,)
     asked = AskedReadings.of(number, date, decimal)
     known = data if isinstance(data, Dataset) else None
     if known is not None and (asked or sheet is not None):
@@ -139,10 +150,10 @@ def dataset(
     if target is not None and target != known.target:
         _refuse_other_target(known, target)
         known = replace(known, target=target, kind=None, order=None, task=None)
-    if order is None and kind in (None, "ordinal"):
-        order = known.order
     if kind is None and order is None:
-        kind = known.kind
+        kind, order = known.kind, known.order
+    elif order is None and kind in ("ordinal", "binary"):
+        order = known.order
     if group is None and by_time is None:
         group, by_time = known.group, known.by_time
     columns = {"weight": weight, "offset": offset, "exposure": exposure, "clusters": clusters}
@@ -459,6 +470,7 @@ class DataArguments(TypedDict, total=False):
 
     kind: TargetKind | None
     order: Sequence[Any] | None
+    positive: Any
     group: str | None
     by_time: str | None
     weight: str | None

@@ -39,7 +39,7 @@ from likely.errors import InvalidInput, UnknownName
 from likely.inputs.targets import alphabetical
 from likely.kinds import CLASS_KINDS, IN_WORDS, TARGET_KINDS, TargetKind
 from likely.metrics.baseline import LARGE
-from likely.output.formatting import all_listed, percent
+from likely.output.formatting import all_listed, listed, percent
 from likely.workbench.data.roles import Roles
 from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.models.registry import AMOUNTS, BASELINE, entries_of
@@ -163,7 +163,8 @@ def task_of(
 
     ``ordered``: True for classes in sorted order, a sequence for another order, False for none;
     None uses the type of the column.  ``kind`` overrides the rule: ``"count"`` for few
-    different whole numbers, ``"classes"`` for many.  An order makes the task ordinal.
+    different whole numbers, ``"classes"`` for many.  An order makes the task ordinal; an order of
+    one class, or one beside ``"binary"``, says which of two is the positive one: the last.
     ``roles`` are those of other columns: an exposure, or an offset, rules out classes of
     numbers.
 
@@ -178,6 +179,8 @@ def task_of(
     seen = target_values(table, target)
     if ordered is not None and not isinstance(ordered, bool):
         _refuse_unordered(target, kind)
+        if len(ordered) == 1 or kind == "binary":
+            return _with_positive(seen, ordered[-1])
         return _in_order(seen, tuple(ordered))
     if kind is not None:
         return _as_given(seen, kind)
@@ -256,6 +259,10 @@ def task_of_fit(
     if kind == "ordinal":
         order = tuple(order) if order and {*order} == {*labels} else labels
         return Task("ordinal", target, order, order)
+    if len(labels) == 2 and order and order[-1] in labels:
+        labels = tuple(
+            sorted(labels, key=lambda label: label == order[-1])
+        )  # the positive one last
     return Task("binary" if len(labels) == 2 else "classes", target, labels)
 
 
@@ -403,7 +410,7 @@ def _ordinal(seen: TargetValues, reason: str) -> Task:
 
 
 def _refuse_unordered(target: str, kind: TargetKind | None) -> None:
-    if kind not in (None, "ordinal"):
+    if kind not in (None, "ordinal", "binary"):
         raise InvalidInput(
             f"An order of {target!r} was given with the kind {kind!r}; an order is of ordinal "
             "targets. Leave one of them out."
@@ -421,6 +428,19 @@ def _in_order(seen: TargetValues, order: tuple[Any, ...]) -> Task:
         )
     order = tuple(value for value in order if value in seen.values)
     return Task("ordinal", seen.target, order, order, "the target's order was given")
+
+
+def _with_positive(seen: TargetValues, label: Any) -> Task:
+    """Two classes, the positive one last."""
+    positive = _as_in_column(label, seen)
+    if len(seen.values) != 2 or positive not in seen.values:
+        raise InvalidInput(
+            f"The positive class {positive!r} was given, and {seen.target!r} has the classes "
+            f"{listed([repr(value) for value in seen.values], 10)}; one of two classes was "
+            "expected. Name one of them, or leave it out."
+        )
+    order = (*(value for value in seen.values if value != positive), positive)
+    return Task("binary", seen.target, order, order, "the positive class was given")
 
 
 def _as_in_column(label: Any, seen: TargetValues) -> Any:

@@ -275,7 +275,8 @@ class ModelEntry:
         found: dict[str, Any] = {"random_state": seed} if "random_state" in takes else {}
         if task is not None and not self.is_foreign:
             found |= {"kind": task.kind} if "kind" in takes else {}
-            found |= {"order": list(task.order)} if "order" in takes and task.order else {}
+            if "order" in takes and task.kind == "ordinal" and task.order:
+                found["order"] = list(task.order)
             found |= {"target": task.target} if "target" in takes else {}
         found |= self.settings
         return {
