@@ -1,4 +1,4 @@
-"""Text labels: how many distinct labels a target may have, and what else its text may be.
+"""The values of a target, labels or numbers, and what else text may be.
 
 A column in which nearly every text differs holds names, dates, or formatted
 numbers; none of these are classes, and each needs different advice.
@@ -6,11 +6,12 @@ numbers; none of these are classes, and each needs different advice.
 
 from collections.abc import Sequence
 from re import match
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from likely._typing import Array
+from likely.data.arrow import decoded
 from likely.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 MANY_CLASSES = 20  # more labels than this need …
 FEW_ROWS = 5  # … at least this many rows each, on average
 SOME_COUNTS, RARELY_LARGE = 8, 0.05
+LARGE = 2000  # whole numbers of which some are as large may be amounts
+MANY, ROUND = 500, 10  # counts are fewer different ones, seldom all round; and below LARGE
+OVERDISPERSED = 10.0  # variance over mean: below it, large numbers may be counts
 LONGEST_NAME = 40  # characters on average; longer text is prose
 MOST_WORDS = 4  # on average; text of more is prose
 MANY_VALUES = 50  # text with more, and with few rows to each, is not a category
@@ -121,3 +125,86 @@ def is_prose(texts: "pa.Array | Sequence[str]") -> bool:
 def has_many_values(n_distinct: int, n_known: int) -> bool:
     """Whether text has too many values for the rows there are."""
     return n_distinct > MANY_VALUES and n_known < ROWS_PER_VALUE * n_distinct
+
+
+class TargetValues(NamedTuple):
+    """The target as found in the table."""
+
+    target: str
+    values: tuple[Any, ...]  # distinct, sorted; of a category column, in its own order
+    n_rows: int  # with a value
+    ordered: bool  # the column itself says so
+    numeric: bool
+    whole: bool  # numbers, none with a fraction
+    typed_whole: bool  # read as integers
+    dispersion: float = 0.0  # variance over mean, of numbers above 0
+    zeros: float = 0.0  # the share of zeros, of numbers from 0 up
+    above: float = 1.0  # the share of numbers above half of the largest, of numbers from 0 up
+
+    @property
+    def are_amounts(self) -> bool:
+        """Whether whole numbers from 0 up are measured rather than counted."""
+        n = len(self.values)
+        if self.values[-1] < LARGE or self.dispersion <= OVERDISPERSED:
+            return False
+        return n > MANY or 2 * n > self.n_rows or 2 * sum(v % ROUND == 0 for v in self.values) > n
+
+    @property
+    def zeros_of_amounts(self) -> float:
+        """The share of zeros, if the numbers are measured rather than counted."""
+        return self.zeros if not self.whole or self.are_amounts else 0.0
+
+
+def target_values(table: "pa.Table", target: str) -> TargetValues:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = table.column(target)
+    ordered = isinstance(column.type, pa.DictionaryType) and bool(column.type.ordered)
+    plain = decoded(column)
+    numeric = pa.types.is_integer(plain.type) or pa.types.is_floating(plain.type)
+    if pa.types.is_decimal(plain.type):
+        plain, numeric = pc.cast(plain, pa.float64()), True
+    text = pa.types.is_string(plain.type) or pa.types.is_large_string(plain.type)
+    if pa.types.is_temporal(plain.type):
+        advice = "Turn them into numbers, such as days since the first, or choose another target"
+        refuse_target(target, f"holds {plain.type} values; labels or numbers were", advice)
+    if not (numeric or text or pa.types.is_boolean(plain.type) or pa.types.is_null(plain.type)):
+        refuse_target(target, f"holds {plain.type}; labels or numbers were", "Convert it")
+    if pa.types.is_floating(plain.type):
+        plain = plain.filter(pc.invert(pc.is_nan(pc.fill_null(plain, float("nan")))))
+    values = sorted(pc.unique(plain.drop_null()).to_pylist())
+    if ordered:
+        place = {label: k for k, label in enumerate(column.combine_chunks().dictionary.to_pylist())}
+        values.sort(key=place.__getitem__)
+    if len(values) < 2:
+        found = f"holds nothing but {values[0]!r}" if values else "is empty"
+        advice = "Add rows with other values, or choose another target"
+        refuse_target(target, f"{found}; at least two different values were", advice)
+    if numeric and not np.isfinite([values[0], values[-1]]).all():
+        refuse_target(target, "holds infinity; finite numbers were", "Fix or drop those rows")
+    from_0 = numeric and values[0] == 0
+    return TargetValues(
+        target=target,
+        values=tuple(values),
+        n_rows=len(plain) - plain.null_count,
+        ordered=ordered,
+        numeric=numeric,
+        whole=numeric and all(float(value).is_integer() for value in values),
+        typed_whole=pa.types.is_integer(plain.type),
+        dispersion=_dispersion(plain) if numeric else 0.0,
+        zeros=pc.mean(pc.equal(plain, 0)).as_py() if from_0 else 0.0,
+        above=pc.mean(pc.greater(plain, values[-1] / 2)).as_py() if from_0 else 1.0,
+    )
+
+
+def _dispersion(column: Any) -> float:
+    """Variance over mean; 0 where the mean is not above 0."""
+    import pyarrow.compute as pc
+
+    mean, spread = pc.mean(column).as_py(), pc.stddev(column).as_py()
+    return spread * spread / mean if mean and mean > 0 else 0.0
+
+
+def refuse_target(target: str, found: str, advice: str) -> NoReturn:
+    raise InvalidInput(f"Column {target!r} {found} expected. {advice}.")

@@ -21,6 +21,7 @@ from typing import final
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.data.labels import LARGE
 from likely.kinds import TargetKind
 from likely.likelihoods.base import Response
 from likely.likelihoods.gamma import Gamma
@@ -37,7 +38,6 @@ FAMILIES: dict[TargetKind, tuple[Response, ...]] = {
     "count": (NegativeBinomial(), Gaussian()),
     "positive": (Gamma(), LogNormal(), InverseGaussian(), Gaussian()),
 }
-LARGE = 2000  # whole numbers of which some are as large may be amounts
 LEAST_SPREAD = 1e-12  # of the mean square: rows that are all equal still have a density
 
 

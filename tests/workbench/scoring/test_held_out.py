@@ -9,8 +9,8 @@ import likely as lk
 from likely.data import copies
 from likely.data.copies import held_out_of_stream
 from likely.data.hashed_splits import split_mask, split_source
+from likely.data.labels import LARGE
 from likely.data.source import Source
-from likely.metrics.baseline import LARGE
 from likely.special import LOG_FLOOR
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.opening import dataset

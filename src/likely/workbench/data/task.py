@@ -27,18 +27,24 @@ them is used, if the values allow it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from likely._typing import Array, Codes
 from likely.data.arrow import decoded
-from likely.data.labels import are_names, are_repeated, refuse_names
+from likely.data.labels import (
+    TargetValues,
+    are_names,
+    are_repeated,
+    refuse_names,
+    refuse_target,
+    target_values,
+)
 from likely.errors import InvalidInput, UnknownName
 from likely.inputs.targets import alphabetical
 from likely.kinds import CLASS_KINDS, IN_WORDS, TARGET_KINDS, TargetKind
-from likely.metrics.baseline import LARGE
 from likely.output.formatting import all_listed, listed, percent
 from likely.workbench.data.roles import Roles
 from likely.workbench.models.model_entry import ModelEntry
@@ -51,8 +57,6 @@ NO_ROLES = Roles()
 WITH_EXPOSURE: tuple[TargetKind, ...] = ("count", "positive")  # whose mean it multiplies
 PREFERRED: tuple[TargetKind, ...] = ("binary", "classes", "ordinal", "real", "count", "positive")
 MANY_ZEROS = 0.1  # share from which on zeros are worth a word, and a family that has them
-MANY, ROUND = 500, 10  # counts are fewer different ones, seldom all round; and below LARGE
-OVERDISPERSED = 10.0  # variance over mean: below it, large numbers may be counts
 
 
 @final
@@ -121,34 +125,6 @@ class Task:
         if self.has_classes:
             return np.asarray(self.codes(table) >= 0)
         return ~np.isnan(self.numbers(table))
-
-
-class TargetValues(NamedTuple):
-    """The target as found in the table."""
-
-    target: str
-    values: tuple[Any, ...]  # distinct, sorted; of a category column, in its own order
-    n_rows: int  # with a value
-    ordered: bool  # the column itself says so
-    numeric: bool
-    whole: bool  # numbers, none with a fraction
-    typed_whole: bool  # read as integers
-    dispersion: float = 0.0  # variance over mean, of numbers above 0
-    zeros: float = 0.0  # the share of zeros, of numbers from 0 up
-    above: float = 1.0  # the share of numbers above half of the largest, of numbers from 0 up
-
-    @property
-    def are_amounts(self) -> bool:
-        """Whether whole numbers from 0 up are measured rather than counted."""
-        n = len(self.values)
-        if self.values[-1] < LARGE or self.dispersion <= OVERDISPERSED:
-            return False
-        return n > MANY or 2 * n > self.n_rows or 2 * sum(v % ROUND == 0 for v in self.values) > n
-
-    @property
-    def zeros_of_amounts(self) -> float:
-        """The share of zeros, if the numbers are measured rather than counted."""
-        return self.zeros if not self.whole or self.are_amounts else 0.0
 
 
 def task_of(
@@ -264,61 +240,6 @@ def task_of_fit(
             sorted(labels, key=lambda label: label == order[-1])
         )  # the positive one last
     return Task("binary" if len(labels) == 2 else "classes", target, labels)
-
-
-def target_values(table: "pa.Table", target: str) -> TargetValues:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    column = table.column(target)
-    ordered = isinstance(column.type, pa.DictionaryType) and bool(column.type.ordered)
-    plain = decoded(column)
-    numeric = pa.types.is_integer(plain.type) or pa.types.is_floating(plain.type)
-    if pa.types.is_decimal(plain.type):
-        plain, numeric = pc.cast(plain, pa.float64()), True
-    text = pa.types.is_string(plain.type) or pa.types.is_large_string(plain.type)
-    if pa.types.is_temporal(plain.type):
-        advice = "Turn them into numbers, such as days since the first, or choose another target"
-        refuse_target(target, f"holds {plain.type} values; labels or numbers were", advice)
-    if not (numeric or text or pa.types.is_boolean(plain.type) or pa.types.is_null(plain.type)):
-        refuse_target(target, f"holds {plain.type}; labels or numbers were", "Convert it")
-    if pa.types.is_floating(plain.type):
-        plain = plain.filter(pc.invert(pc.is_nan(pc.fill_null(plain, float("nan")))))
-    values = sorted(pc.unique(plain.drop_null()).to_pylist())
-    if ordered:
-        place = {label: k for k, label in enumerate(column.combine_chunks().dictionary.to_pylist())}
-        values.sort(key=place.__getitem__)
-    if len(values) < 2:
-        found = f"holds nothing but {values[0]!r}" if values else "is empty"
-        advice = "Add rows with other values, or choose another target"
-        refuse_target(target, f"{found}; at least two different values were", advice)
-    if numeric and not np.isfinite([values[0], values[-1]]).all():
-        refuse_target(target, "holds infinity; finite numbers were", "Fix or drop those rows")
-    from_0 = numeric and values[0] == 0
-    return TargetValues(
-        target=target,
-        values=tuple(values),
-        n_rows=len(plain) - plain.null_count,
-        ordered=ordered,
-        numeric=numeric,
-        whole=numeric and all(float(value).is_integer() for value in values),
-        typed_whole=pa.types.is_integer(plain.type),
-        dispersion=_dispersion(plain) if numeric else 0.0,
-        zeros=pc.mean(pc.equal(plain, 0)).as_py() if from_0 else 0.0,
-        above=pc.mean(pc.greater(plain, values[-1] / 2)).as_py() if from_0 else 1.0,
-    )
-
-
-def _dispersion(column: Any) -> float:
-    """Variance over mean; 0 where the mean is not above 0."""
-    import pyarrow.compute as pc
-
-    mean, spread = pc.mean(column).as_py(), pc.stddev(column).as_py()
-    return spread * spread / mean if mean and mean > 0 else 0.0
-
-
-def refuse_target(target: str, found: str, advice: str) -> NoReturn:
-    raise InvalidInput(f"Column {target!r} {found} expected. {advice}.")
 
 
 def _labels(seen: TargetValues) -> Task:

@@ -19,12 +19,13 @@ from likely._typing import Array, Codes
 from likely.data.arrow import in_one_table
 from likely.data.copies import held_out_of_stream
 from likely.data.hashed_splits import split_mask, split_source
+from likely.data.labels import LARGE
 from likely.data.source import Source
 from likely.data.source_blocks import chunks
 from likely.kinds import CLASS_KINDS, TargetKind
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.base import Metric
-from likely.metrics.baseline import LARGE, BestConstant, class_log_shares
+from likely.metrics.baseline import BestConstant, class_log_shares
 from likely.metrics.numbers import LogLikelihood
 from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import metrics_for
