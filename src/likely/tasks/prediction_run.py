@@ -328,14 +328,12 @@ class PredictionOptions(NamedTuple):
         """The options, checked against the model of a run."""
         from likely.workbench.scoring.predictions import prediction_intervals
 
-        model, positive = opened.model, 1
+        model, positive, threshold = opened.model, 1, request.threshold
         run, data, interval, of = request.run, request.data, request.interval, request.of
-        threshold = request.threshold
         plain = shlex.join(["likely", "predict", run, data])
         if of is not None and interval is None:
             raise Refusal(
-                f"--of {of} was given without --interval; it says what an interval is for. Add "
-                "--interval.",
+                f"--of {of} was given without --interval, which it is about. Add --interval.",
                 Exit.DATA,
                 f"{plain} --interval --of {of}",
             )

@@ -13,7 +13,7 @@ type checkers and editors know their names and types; ``help`` shows each of the
 
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, partial, wraps
@@ -94,17 +94,13 @@ def dataset(
     positive
         The class of two that F₁, average precision and thresholds are about, by default the last in
         alphabetical order; a seal records it.
-    group, by_time : str
-        The column by which rows are held out together, or in the order of time; a seal records it.
-    weight, offset, exposure, clusters : str
-        Columns that are not features.
-    drop : sequence of str
-        Columns to leave out.
-    category : sequence of str
-        Columns of numeric codes to treat as categories.
+    group, by_time, weight, offset, exposure, clusters : str
+        Columns that are not features: by the first two rows are held out together, or in the order
+        of time; a seal records them.
+    drop, category : sequence of str
+        Columns to leave out, and columns of numeric codes to treat as categories.
     feature : sequence of str
-        Columns to use as they are, although they look like identifiers, which are otherwise left
-        out, or like free text, of which models otherwise read the words.
+        Columns to use as they are, although they look like identifiers or free text.
     text : sequence of str
         Columns of text whose words are counted, whatever they look like.
     number, date : sequence of str, or mapping of str to str
@@ -117,8 +113,6 @@ def dataset(
 
     Examples
     --------
-    What is known about the columns is said once, for all that is done with them:
-
     >>> import likely, pyarrow as pa
     >>> rows = pa.table({"x": range(60), "days": [1, 2, 3] * 20, "visits": [0, 2, 5] * 20})
     >>> found = likely.dataset(rows, "visits", kind="count", exposure="days")
@@ -130,8 +124,8 @@ def dataset(
     if positive is not None:
         if order is not None:
             raise InvalidInput(
-                f"order and positive={positive!r} were both given; an order is of ordinal targets, "
-                "and one of two classes is the positive one. Leave one of them out."
+                f"order and positive={positive!r} were both given; one is of ordered classes, the "
+                "other of two. Leave one of them out."
             )
         order = (positive,)
     asked = AskedReadings.of(number, date, decimal)
@@ -436,13 +430,10 @@ def _header_alone(first: Callable[[], bytes]) -> Iterator[None]:
 
 def _first_bytes(path: Path) -> bytes:
     """The beginning of a file; nothing of a pipe, which would wait for its writer."""
-    if not path.is_file():
-        return b""
-    try:
-        with open(path, "rb") as stream:
+    if path.is_file():
+        with suppress(OSError), open(path, "rb") as stream:
             return stream.read(HEADER_BYTES)
-    except OSError:
-        return b""
+    return b""
 
 
 def _digest_of(path: Path) -> str:
@@ -490,11 +481,7 @@ def takes_data_arguments(function: Function) -> Function:
     """The function with the arguments about the data in its signature; others are refused."""
     own = signature(function)
     of_dataset = signature(dataset).parameters
-    named = {
-        name: each
-        for name, each in own.parameters.items()
-        if each.kind is not Parameter.VAR_KEYWORD
-    }
+    named = {k: p for k, p in own.parameters.items() if p.kind is not Parameter.VAR_KEYWORD}
     named |= {name: of_dataset[name] for name in DataArguments.__annotations__}
 
     @wraps(function)
