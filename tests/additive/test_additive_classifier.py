@@ -148,6 +148,20 @@ def test_steep_curves_are_followed_and_jumps_do_not_explode():
     assert excess(lambda x: np.where(np.abs(x[:, 0] - 0.5) < 0.2, 6.0, -6.0), 2000) < 0.06
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_curve_of_classes_with_too_few_functions_is_found(n_classes):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.uniform(size=1000), "h": rng.integers(0, 24, 1000)})
+    y = np.digitize(
+        np.sin(25 * frame["a"]) + 0.3 * rng.normal(size=1000), [-0.5, 0.5][: n_classes - 1]
+    )
+    for k, low in ((6, True), (20, False)):
+        model = lk.AdditiveClassifier(terms={"a": lk.Smooth(k=k)}).fit(frame.assign(y=y), "y")
+        curve, circle = model.check_k(frame.assign(y=y), "y").tables[0].rows
+        assert (curve[3] < 0.8) == (curve[4] < 0.005) == low
+        assert (circle[0], circle[4] > 0.02) == ("h", True)
+
+
 def test_separated_classes_have_finite_curves():
     x = np.linspace(-1, 1, 100)[:, None]
     y = (x[:, 0] > 0).astype(int)

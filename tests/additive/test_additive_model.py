@@ -281,6 +281,31 @@ def test_criteria_of_straight_lines_are_those_of_a_linear_model(response):
     assert "AIC" in str(model.summary())
 
 
+@pytest.mark.parametrize("k", [6, 20])
+def test_a_curve_with_too_few_functions_is_found_by_its_neighbours(k):
+    """k.check of mgcv finds 0.16 and 0.96 for a, with k=6 and 20, and 0.98 for b."""
+    rng = RNG(0)
+    frame = pd.DataFrame(rng.uniform(size=(1000, 2)), columns=["a", "b"])
+    frame["y"] = np.sin(25 * frame["a"]) + 0.3 * rng.normal(size=1000)
+    terms = {"a": lk.Smooth(k=k), "b": lk.Smooth(k=k)}
+    found = lk.AdditiveModel(terms=terms).fit(frame, "y").check_k(frame, "y")
+    (a, most, edf, index, p), (b, _, _, other, large) = found.tables[0].rows
+    assert (a, b, most) == ("a", "b", k)
+    assert edf < k
+    assert (index < 0.3) == (p < 0.01) == (k == 6)
+    assert other > 0.9
+    assert large > 0.02
+    assert "k-index" in str(found)
+    counts = lk.AdditiveModel("poisson", terms=terms).fit(
+        frame[["a", "b"]], rng.poisson(np.exp(1 + np.sin(25 * frame["a"])))
+    )
+    again = [
+        counts.check_k(frame[["a", "b"]], np.full(1000, 2), random_state=s).tables[0].rows
+        for s in (1, 1, 2)
+    ]
+    assert again[0] == again[1] != again[2]
+
+
 def test_an_exposure_multiplies_the_mean():
     frame, eta, rng = table(6, 3000)
     frame["years"] = rng.uniform(0.1, 3, len(frame))

@@ -21,7 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.additive.additive_fit import Wishes, encoded, fit_terms
-from likely.additive.fitted_terms import TERMS, FittedTerms, refuse_unless_share
+from likely.additive.fitted_terms import TERMS, FittedTerms
+from likely.additive.term_effects import refuse_unless_share
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks, MappedBlocks
 from likely.data.categories import ordered_categories
@@ -31,7 +32,8 @@ from likely.explanations.explanation import Explanation, like_its_rows
 from likely.inputs.estimators import Estimator, columns_named, feature_names
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows
 from likely.inputs.soft_labels import ClassProbabilities
-from likely.inputs.targets import ordered_classes, refuse_one_class
+from likely.inputs.tables import own_columns
+from likely.inputs.targets import codes_among, ordered_classes, refuse_one_class
 from likely.likelihoods.bernoulli import Bernoulli
 from likely.linear.logistic import LogisticRegression
 from likely.linear.ordinal import OrdinalRegression, recoded
@@ -39,6 +41,7 @@ from likely.linear.response_predictions import check_interval_of, refuse_zero_or
 from likely.linear.softmax import SoftmaxRegression
 from likely.linear.surface import RELATIVE, class_explanation
 from likely.objectives.linear import Total
+from likely.output.description import Description
 from likely.storage.declarations import FITTED_CLASSES, Same, Saved
 
 RESPONSES = ("auto", "softmax", "ordinal")
@@ -202,6 +205,13 @@ class AdditiveClassifier(ClassProbabilities, FittedTerms, ClassifierMixin, Estim
         values, far = zip(*found, strict=True)
         self._note_bounded(np.concatenate(far))
         return np.concatenate(values)
+
+    def check_k(self, X: object, y: object, *, random_state: object = 0) -> Description:
+        """Whether each number has enough functions, by the order of the residuals 1 − p and −p."""
+        X, y = own_columns(X, y)
+        proba = self.predict_proba(X)
+        codes = codes_among(y, self.classes_, n_rows=len(proba))
+        return self._checked(X, np.eye(len(self.classes_))[codes] - proba, random_state)
 
     @like_its_rows
     def explain(self, X: Any, against: Any = None) -> Explanation:

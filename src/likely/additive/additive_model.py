@@ -35,7 +35,8 @@ from likely.additive.additive_fit import (
     numbers_alone,
     phi_blocks,
 )
-from likely.additive.fitted_terms import TERMS, FittedTerms, refuse_unless_share
+from likely.additive.fitted_terms import TERMS, FittedTerms
+from likely.additive.term_effects import refuse_unless_share
 from likely.additive.terms import BEYOND
 from likely.compute.executor import Executor
 from likely.data.block import Blocks, redesigned
@@ -74,6 +75,7 @@ from likely.objectives.inference import (
     has_constant_variance,
 )
 from likely.objectives.overdispersion import alpha_at_means, no_columns, restricted_alpha
+from likely.output.description import Description
 from likely.storage.declarations import Increasing, Numbers, SameCount, Saved
 
 EXTRAPOLATIONS = ("bounded", "linear")
@@ -443,6 +445,21 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         mean = self.predict(X, offset=offset, exposure=exposure)
         rng = generator(self.random_state if random_state is None else random_state)
         return self.linear_.likelihood_.response.sample(mean, rng, self._density_dispersion())
+
+    def check_k(
+        self,
+        X: object,
+        y: object,
+        *,
+        offset: object = None,
+        exposure: object = None,
+        random_state: object = 0,
+    ) -> Description:
+        """Whether each number has enough functions, by the order of the deviance residuals."""
+        y, mean, _ = self._with_means(X, y, None, offset, exposure)
+        each = np.maximum(self.linear_.likelihood_.response.deviance(y, mean), 0.0)
+        residuals = np.sign(y - mean) * np.sqrt(each)
+        return self._checked(X, residuals[:, None], random_state)
 
     @like_its_rows
     def explain(self, X: Any, against: Any = None) -> Explanation:

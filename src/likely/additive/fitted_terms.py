@@ -10,6 +10,11 @@ A term is tested by T = f̂ᵀ C_r⁻ f̂, which inverts the r directions of the
 largest variance, r being its edf, rounded (``fit.py``); T is compared with χ²_r, or T/r with F
 where φ is estimated.
 
+A curve has too few functions if residuals r of neighbours along its column are alike:
+
+    k-index = Σ ‖r_(i+1) − r_(i)‖² / 2 Σ ‖r_i‖²        about 1 without a pattern; its p-value is the
+                                                       share of random orders with a smaller one
+
 References
 ----------
 Nychka (1988), Bayesian confidence intervals for smoothing splines, JASA 83.
@@ -35,12 +40,12 @@ from likely.additive.term_effects import TermEffect, draw_terms
 from likely.additive.terms import AdditiveTerms, CategoryTerm
 from likely.data.layouts.base import Design
 from likely.data.schema import Schema
-from likely.errors import InvalidInput, UnknownName
+from likely.errors import UnknownName
 from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.model.model_plates import PlateParameter, conditional_plate
 from likely.inputs.bounded_rows import note_bounded
 from likely.inputs.coding import columns_coded
-from likely.inputs.estimators import ColumnNeeds, columns_named, feature_names
+from likely.inputs.estimators import ColumnNeeds, columns_named, feature_names, generator
 from likely.inputs.rows import encode_new_rows
 from likely.inputs.tables import without_columns
 from likely.output.description import ColumnsRead, Description, Fact, NamedColumn, NamedTable
@@ -51,6 +56,12 @@ from likely.storage.values import same_count, unlike
 PART = 4_000_000  # cells of Φ of new rows that are in memory at once
 POINTS = 100  # of a curve
 LARGEST_ANSWER = 1e300  # of predictors and their variances
+OF_CHECKS = (
+    "k' is the largest edf. A k-index clearly below 1, with a small p-value, says that residuals "
+    "of neighbours along the column are alike: where edf is near k', use more functions, "
+    "terms={'x': Smooth(k=40)}; else rows may be related in this order, or a pair is missing."
+)
+CHECKED, ORDERS = 5_000, 400  # rows and random orders of a check
 CELLS = 24  # on each side of the picture of a pair
 TERMS = FITTED_COLUMNS | Saved(
     {
@@ -362,6 +373,37 @@ class FittedTerms(ABC):
         left = max(self.n_rows_ - float(self.edf_.sum()) - 1, 1.0)
         return TermTest(edf, statistic / rank, float(fisher.sf(statistic / rank, rank, left)), span)
 
+    def _checked(self, X: object, residuals: Array, random_state: object) -> Description:
+        """Whether each number has enough functions, by its residuals, (n, K)."""
+        rng, (numeric, _) = generator(random_state), numbers_and_codes(self._encoded(X))
+        some = rng.permutation(len(numeric))[:CHECKED]  # equal values are in no order of theirs
+        numeric, r = numeric[some], residuals[some]
+        chance = np.array([_roughness(r[rng.permutation(len(r))]) for _ in range(ORDERS)])
+        rows = []
+        for j, term in enumerate(self.terms_.columns):
+            if isinstance(term, CategoryTerm):
+                continue
+            x = numeric[:, term.place]
+            order = np.argsort(np.mod(x, term.period) if term.period else x, kind="stable")
+            index = _roughness(r[order[: int(np.sum(~np.isnan(x)))]])
+            edf = float(self.edf_[self.terms_.term_of_column == j].sum())
+            p = (1 + int(np.sum(chance <= index))) / (1 + ORDERS)
+            most = len(self._coef()) * (term.n_functions + term.has_line)
+            rows.append((self.term_names_[j], most, edf, index, p))
+        numbers = (("k", "k'"), ("edf", "edf"), ("k_index", "k-index"))
+        columns = (
+            NamedColumn("term", "term"),
+            *(NamedColumn(key, name, "number") for key, name in numbers),
+            NamedColumn("p", "p-value", "p"),
+        )
+        table = NamedTable("functions", columns, tuple(rows), noun="term", ranked=False)
+        return Description(
+            f"{type(self).__name__}: are the functions of each number enough?",
+            fit=(Fact("n", "rows", len(some), f"{len(some):,}"),),
+            tables=(table,),
+            notes=(OF_CHECKS,),
+        )
+
     def summary(self) -> Description:
         """A row for each term: effective coefficients, test and range; prints as a table."""
         return self.describe()
@@ -447,8 +489,8 @@ class FittedTerms(ABC):
         return ()
 
 
-def refuse_unless_share(level: float) -> None:
-    if not 0 < level < 1:
-        raise InvalidInput(
-            f"level={level!r} was given; a number between 0 and 1 was expected. Use level=0.95."
-        )
+def _roughness(r: Array) -> float:
+    """Σ ‖r_(i+1) − r_(i)‖² / 2 Σ ‖r_i‖², of residuals in an order."""
+    size = float(np.mean(np.sum(np.square(r), axis=1))) if len(r) > 1 else 0.0
+    steps = np.sum(np.square(np.diff(r, axis=0)), axis=1)
+    return float(np.mean(steps)) / (2 * size) if size > 0 else 1.0
