@@ -237,7 +237,7 @@ def test_alpha_allows_for_the_coefficients_that_were_estimated():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_criteria_count_the_parameters_with_the_uncertainty_of_their_strengths(seed):
+def test_bands_and_criteria_allow_for_the_uncertainty_of_strengths(seed):
     """Beside finite differences of the restricted likelihood, a density of contrasts of y."""
     frame, eta, rng = table(seed, 150)
     model = lk.AdditiveModel().fit(frame[["a", "b"]], y := eta + rng.normal(size=150))
@@ -267,6 +267,9 @@ def test_criteria_count_the_parameters_with_the_uncertainty_of_their_strengths(s
     expected = min(plain + np.sum(spread**2) / phi, most)
     assert plain + 0.1 < expected
     assert_allclose(model.n_counted_, expected, atol=2e-3)
+    low, high = model.predict_interval(frame[["a", "b"]], 0.9, of="mean").T
+    variance = phi * (np.diag(S) + 1 / 150) + np.sum(spread**2, axis=1)
+    assert_allclose(high - low, 2 * stats.norm.ppf(0.95) * np.sqrt(variance), rtol=1e-3)
 
 
 @pytest.mark.parametrize("response", DRAWS)

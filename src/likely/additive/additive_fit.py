@@ -183,7 +183,7 @@ def _fit(
         found,
         np.bincount(column[column >= 0], weights=found.edf[column >= 0], minlength=p),
         _tests(found, np.where(column >= 0, np.append(terms.term_of_column, -1)[column], -1)),
-        _blocks_of(found.covariance, column, p),
+        _blocks_of(found.covariance + found.spread @ found.spread.T, column, p),
         np.zeros(p) if centre is None else np.asarray(centre),
         found.weight,
         opened.blocks,

@@ -1,14 +1,15 @@
 """What a fitted additive model says of its terms: contributions, tests, curves with bands.
 
-    f_j(x) = (φ_j(x) − φ̄_j)ᵀβ_j        se² = (φ_j − φ̄_j)ᵀ C_j (φ_j − φ̄_j),   C = φ(H + Λ)⁻¹
+    f_j(x) = (φ_j(x) − φ̄_j)ᵀβ_j        se² = (φ_j − φ̄_j)ᵀ C_j (φ_j − φ̄_j),   C = φ(H + Λ)⁻¹ + JV_ρJᵀ
 
 φ̄ is the mean over the rows of the fit, so that each term is 0 on average, and the terms add up to
 η.  C is the covariance of a posterior: bands by it cover the true curve about as often as they say,
-averaged over its length, because it allows for the bias of smoothing.
+averaged over its length, because it allows for the bias of smoothing, and for the uncertainty of
+the strengths (``smoothing.py``).
 
-A term is tested by T = f̂ᵀ C_r⁻ f̂, which inverts the r directions of the covariance of f̂ with the
-largest variance, r being its edf, rounded (``fit.py``); T is compared with χ²_r, or T/r with F
-where φ is estimated.
+A term is tested by T = f̂ᵀ C_r⁻ f̂, with C = φ(H + Λ)⁻¹, which inverts the r directions of the
+covariance of f̂ with the largest variance, r being its edf, rounded (``additive_fit.py``); T is
+compared with χ²_r, or T/r with F where φ is estimated.
 
 A curve has too few functions if residuals r of neighbours along its column are alike:
 

@@ -12,8 +12,8 @@ edf_j is the effective number of coefficients of a group: what the rows determin
 information shrinks to 0, because λ grows.  φ is estimated inside, also of counts (``quasi``): with
 φ = 1 the noise of overdispersed counts would be taken for information.
 
-Criteria such as AIC count the parameters with the uncertainty of ρ = ln λ, or models with more
-curves would seem better than they are, and at most twice their variance:
+Bands allow for the uncertainty of ρ = ln λ: their covariance is φV + JV_ρJᵀ.  Criteria such as AIC
+count the parameters with it, or models with more curves would seem better than they are:
 
     p = tr F + tr J V_ρ Jᵀ H/φ  ≤  2 tr F − tr F²          F = VH,  J_k = ∂β̂/∂ρ_k = −λ_k V_·k β̂_k
     V_ρ⁻¹ = −∂²ℓ_R/∂ρ∂ρᵀ + 1/10                            (ρ of a straight line has no limit)
@@ -75,6 +75,7 @@ class Smoothed:
     theta: Array  # in the units of the search
     edf: Array  # one for each parameter; 1 where nothing is penalised
     covariance: Array  # φV, of a posterior: bands that allow for the bias of a smooth curve
+    spread: Array  # J V_ρ^½, by the uncertainty of ln λ, with a column for each group
     information: Array  # H
     loss: float  # −ℓ
     dispersion: float  # φ
@@ -206,16 +207,21 @@ def _search(
             break
         here = moved.here
         unit = _mean_curvature(here.loss.hessian, group, size)
-    V = found.root.T @ found.root
+    V, H = found.root.T @ found.root, here.loss.hessian
+    spread = _spread_by_strength(found, V, strength, group)
+    ridge = _spread(strength, group)
+    counted = float(found.edf.sum()) + float(np.sum(spread * (H @ spread))) / found.dispersion
+    twice = len(ridge) - float(ridge @ np.square(V) @ ridge)  # 2 tr F − tr F²
     return Smoothed(
         strength,
         found.best,
         found.edf,
         found.dispersion * V,
-        here.loss.hessian,
+        spread,
+        H,
         here.loss.value,
         found.dispersion,
-        _n_counted(found, V, here.loss.hessian, strength, group),
+        min(counted, twice),
         0.0,
         n_passes,
         settled,
@@ -283,18 +289,15 @@ def _quadratic(here: _Here, ridge: Array, n: float | None, floor: float) -> _Qua
     return _Quadratic(best, edf, root, max(left, floor) / max(n - float(edf.sum()), 1.0))
 
 
-def _n_counted(found: _Quadratic, V: Array, H: Array, strength: Array, group: Codes) -> float:
-    """p of criteria."""
+def _spread_by_strength(found: _Quadratic, V: Array, strength: Array, group: Codes) -> Array:
+    """J V_ρ^½."""
     phi, ridge = found.dispersion, _spread(strength, group)
     member = (group[:, None] == np.arange(strength.size)) * ridge[:, None]
     pull = member * found.best[:, None]  # λ_k β̂_k
-    J, squares = -V @ pull, np.square(V)
     curved = (found.best @ pull / phi + np.diag(V) @ member) / 2
-    crossed = pull.T @ V @ pull / phi + member.T @ squares @ member / 2
+    crossed = pull.T @ V @ pull / phi + member.T @ np.square(V) @ member / 2
     values, vectors = np.linalg.eigh(np.diag(curved) - crossed)
-    spread = J @ (vectors / np.sqrt(np.maximum(values, 0.0) + VAGUE))
-    counted = float(found.edf.sum()) + float(np.sum(spread * (H @ spread))) / phi
-    return min(counted, len(ridge) - float(ridge @ squares @ ridge))  # 2 tr F − tr F²
+    return -V @ pull @ (vectors / np.sqrt(np.maximum(values, 0.0) + VAGUE))
 
 
 def inverse_factor(H: Array, ridge: Array) -> Array:
