@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import expit, ndtri, xlogy
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
@@ -39,12 +40,24 @@ from likely.linear.logistic import LogisticRegression
 from likely.linear.ordinal import OrdinalRegression, recoded
 from likely.linear.response_predictions import check_interval_of, refuse_zero_or_one
 from likely.linear.softmax import SoftmaxRegression
-from likely.linear.surface import RELATIVE, class_explanation
+from likely.linear.surface import RELATIVE, NotOfThisFit, class_explanation
 from likely.objectives.linear import Total
 from likely.output.description import Description
 from likely.storage.declarations import FITTED_CLASSES, Same, Saved
 
 RESPONSES = ("auto", "softmax", "ordinal")
+
+
+def refuse_unless_two(model: "AdditiveClassifier") -> bool:
+    """Refuse intervals where the covariance between predictors or thresholds is not known."""
+    linear = vars(model).get("linear_")
+    if linear is None or isinstance(linear, LogisticRegression):
+        return True
+    raise NotOfThisFit(
+        f"An interval for a probability was asked of {model._described()}; one predictor with its "
+        "intercept was expected, of two classes. Use AdditiveClassifier() for one class against "
+        "the others, or effect(term).se, the standard errors of a term."
+    )
 
 
 class AdditiveClassifier(ClassProbabilities, FittedTerms, ClassifierMixin, Estimator):
@@ -178,6 +191,7 @@ class AdditiveClassifier(ClassProbabilities, FittedTerms, ClassifierMixin, Estim
         check_is_fitted(self)
         return self._of_phi(self.linear_.linear_predictor, X)
 
+    @available_if(refuse_unless_two)
     def predict_interval(self, X: object, level: float = 0.95, *, of: str = "auto") -> Array:
         """An interval for p(class 1 | x) of each row, (n, 2), of two classes.
 
@@ -187,12 +201,6 @@ class AdditiveClassifier(ClassProbabilities, FittedTerms, ClassifierMixin, Estim
         """
         check_is_fitted(self)
         refuse_unless_share(level)
-        if not isinstance(self.linear_, LogisticRegression):
-            raise InvalidInput(
-                f"An interval for a probability was asked of {self._described()}; one predictor "
-                "with its intercept was expected, of two classes. Use AdditiveClassifier() for one "
-                "class against the others, or effect(term).se, the standard errors of a term."
-            )
         if check_interval_of(of, numbers=False) == "y":
             refuse_zero_or_one(Bernoulli.name)
         reach = float(ndtri((1 + level) / 2)) * self._errors(X)

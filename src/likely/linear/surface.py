@@ -88,7 +88,7 @@ WITH_INTERCEPT = LINEAR | Saved(
 )
 
 
-class _NotOfThisFit(InvalidInput, AttributeError):
+class NotOfThisFit(InvalidInput, AttributeError):
     """What a property says that this fit does not have; ``hasattr`` is then False."""
 
 
@@ -191,7 +191,7 @@ class StandardErrors(ABC):
         """R² of the rows of the fit, for a Gaussian response."""
         inference = self._inference()
         if inference.response != "gaussian":
-            raise _NotOfThisFit(
+            raise NotOfThisFit(
                 f"rsquared was asked of a {inference.response} response; R² is the share of a sum "
                 "of squares, which only a Gaussian one has. Read deviance_explained, or a "
                 "pseudo-R² where there is one, from summary()."
@@ -202,7 +202,7 @@ class StandardErrors(ABC):
         """The inference of a fit without a penalty, whose z and p are tests."""
         inference = self._inference()
         if inference.penalised:
-            raise _NotOfThisFit(
+            raise NotOfThisFit(
                 f"{asked} were asked of a penalised fit ({penalty_described(self)}); its estimates "
                 "are shrunken, so that z and p do not test whether a coefficient is 0. Fit it "
                 "without a penalty (l2=0), or read summary(), whose note says what they mean."

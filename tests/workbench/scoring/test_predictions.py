@@ -163,7 +163,9 @@ def test_the_probability_of_an_additive_model_of_two_classes_has_an_interval():
     p = model.predict_proba(X)[:, 1]
     assert ((low > 0) & (low < p) & (p < high) & (high < 1)).all()
     several = lk.AdditiveClassifier().fit(X, np.digitize(Y, [-0.5, 0.5]))
-    with pytest.raises(InvalidInput, match="probability of two classes only"):
+    with pytest.raises(
+        InvalidInput, match="AdditiveClassifier has no interval for its probabilities"
+    ):
         prediction_intervals(several)
 
 

@@ -22,7 +22,6 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
 from likely._typing import Array, Codes
-from likely.additive.additive_classifier import AdditiveClassifier
 from likely.additive.additive_model import AdditiveModel
 from likely.errors import InvalidInput
 from likely.generative.base import FittedComponents
@@ -31,7 +30,6 @@ from likely.inputs.tables import names_in_fit
 from likely.kinds import CLASS_KINDS, TargetKind
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
 from likely.linear.glm import GLM
-from likely.linear.logistic import LogisticRegression
 from likely.linear.regression import LinearRegression
 from likely.linear.response_predictions import check_interval_of
 from likely.metrics.base import Metric
@@ -242,10 +240,8 @@ def prediction_intervals(model: Any, of: str = "auto") -> PredictionIntervals:
     check_interval_of(of)
     inner = model.model_ if isinstance(model, Prepared) else model
     if is_classifier(model):
-        additive = isinstance(inner, AdditiveClassifier)
-        if additive and not isinstance(inner.linear_, LogisticRegression):
-            _refuse(inner, "has an interval for the probability of two classes only")
-        if not additive and (not has_method(model, "predict_interval") or inner.inference_ is None):
+        known = has_method(model, "predict_interval")
+        if not known or vars(inner).get("inference_", True) is None:
             _refuse(inner, "has no interval for its probabilities; a logistic regression has one")
         if of == "y":
             _refuse(inner, "predicts a class, which has no interval; its probability has one")
