@@ -18,6 +18,7 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.data.arrow import values_of
+from likely.data.copies import copies_in_table
 from likely.data.near_copies import units_in_table
 from likely.errors import BrokenLedger, HonestyRefusal, InvalidInput, LikelyError
 from likely.names import in_words
@@ -294,7 +295,8 @@ def _groups(seal: SealFolder) -> Codes | None:
     if manifest.group is None:
         others = {*manifest.roles.values(), *manifest.dropped, *(manifest.identifiers or ())}
         names = [name for name in seal.features.column_names if name not in others]
-        return units_in_table(seal.features, names, texts=manifest.texts or ())
+        units = units_in_table if manifest.by_time is None else copies_in_table
+        return units(seal.features, names, texts=manifest.texts or ())
     found = row_fingerprints(seal.features, [manifest.group], "")
     return np.unique(found, return_inverse=True)[1]
 

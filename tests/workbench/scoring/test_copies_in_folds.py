@@ -83,6 +83,17 @@ def test_a_model_may_be_better_where_near_copies_are_held_out_together():
     assert "not clearly better" in str(by_time)  # earlier rows of the same kind are learned from
 
 
+def test_more_folds_than_rows_that_are_not_nearly_the_same_are_refused():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(np.repeat(rng.normal(size=(9, 4)), 6, axis=0), columns=list("abcd"))
+    frame += 1e-5 * rng.normal(size=frame.shape)
+    frame["y"] = np.repeat(rng.normal(size=9), 6) + 0.1 * rng.normal(size=54)
+    rows = dataset(frame, "y", kind="real").for_models(["linear"], "compare")
+    assert len(np.unique(rows.folds(9).copies)) == 9
+    with pytest.raises(InvalidInput, match="Use at most 9 folds"):
+        rows.folds(10)
+
+
 def test_near_copies_are_on_one_side_of_a_seal(tmp_path):
     sealed = likely.seal(nearly(noise()), "y", name="noise", folder=tmp_path)
     assert len(sealed.train) == 1600

@@ -9,7 +9,7 @@ import pytest
 
 import likely as lk
 from likely.metrics.prediction import Prediction, Truth
-from likely.workbench.comparison.comparison_entry import with_pairs
+from likely.workbench.comparison.comparison_entry import TIMES_AS_LONG, with_pairs
 from likely.workbench.data.opening import dataset
 from likely.workbench.data.task import Task, task_of
 from likely.workbench.scoring import reference
@@ -50,22 +50,46 @@ def test_pairs_of_columns_are_tried_where_curves_miss_a_product(kind):
     assert not found.reference.is_missed_by(found.best.name)
     assert found.best.value > curves.value + 0.2
     assert "-pairs" not in " ".join(found.left_out)
-    assert f"{found.best.name} was tried because" in str(found)
+
+
+def test_pairs_without_evidence_are_not_listed():
+    frame, rng = columns()
+    frame["y"] = np.sin(3 * frame["a"]) + frame["line"] + 0.3 * rng.normal(size=len(frame))
+    found = lk.compare(frame, "y", folds=3, repeats=1)
+    assert found.best.name == "additive"
+    assert not any(each.name.endswith("-pairs") for each in found.entries)
+
+
+def test_pairs_are_tried_beside_an_exposure():
+    frame = with_a_product("count").assign(years=1.0)
+    found = lk.compare(frame, "y", exposure="years", kind="count", folds=3, repeats=1)
+    assert found.best.name == "additive-pairs"
+    assert found.reference is None
 
 
 def test_pairs_that_would_take_long_are_not_tried():
     entries = lk.compare(with_a_product("real"), "y", ["additive", "linear"], repeats=1).entries
-    assert with_pairs(entries, 10).entry.name == "additive-pairs"
-    late = with_pairs(entries, 10**6)
+    for missed in (True, False):
+        soon = with_pairs(entries, 10, missed=missed)
+        assert (soon.entry.name, soon.remark) == ("additive-pairs", "")
+        others = [each for each in entries if each.name == "linear"]
+        assert with_pairs(others, 10, missed=missed) == (None, "")
+    late = with_pairs(entries, 10**6, missed=True)
     assert late.entry is None
     assert "minutes; name it to try it: additive-pairs." in late.remark
-    assert with_pairs([each for each in entries if each.name == "linear"], 10) == (None, "")
+    assert with_pairs(entries, 10**6, missed=False) == (None, "")
+    curves = next(each for each in entries if each.name == "additive")
+    n = round(20 / (TIMES_AS_LONG * curves.seconds))  # about 20 s in all
+    assert "was tried because" in with_pairs(entries, n, missed=True).remark
+    assert with_pairs(entries, n, missed=False) == (None, "")
 
 
 @pytest.mark.parametrize("kind", ["real", "count", "positive"])
 @pytest.mark.long
 def test_a_product_that_no_line_has_is_named_with_its_columns(kind, monkeypatch):
-    monkeypatch.setattr("likely.workbench.comparison.comparison.with_pairs", lambda *_: (None, ""))
+    monkeypatch.setattr(
+        "likely.workbench.comparison.comparison.with_pairs", lambda *_, missed: (None, "")
+    )
     frame = with_a_product(kind)
     found = lk.compare(frame, "y", kind=kind, folds=3, repeats=1)
     missed = found.reference
@@ -84,7 +108,7 @@ def test_a_product_that_no_line_has_is_named_with_its_columns(kind, monkeypatch)
 def test_each_model_of_classes_is_told_what_it_misses():
     """A Gaussian with a covariance for each class has the product; straight log-odds do not."""
     found = lk.compare(with_a_product("binary"), "y", folds=3, repeats=1)
-    assert found.best.name == "discriminant-full"
+    assert found.best.name in ("discriminant-full", "additive-pairs")
     assert found.reference.is_missed_by("logistic")
     assert not found.reference.is_missed_by("discriminant-full")
     assert "miss something" not in str(found)

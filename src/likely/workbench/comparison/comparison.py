@@ -363,22 +363,25 @@ def compare(
     with stage("comparing", unit="fits"):
         score(groups)
         found = compared()
-        boosted = reference = None
+        boosted = None
         if models is None and costs_little(rows, n_prepared_columns(rows)):
             boosted = boosted_on(rows, plan, seed=seed)
+        if models is None:
+            missed = boosted is not None and boosted.over(_losses(tallies)).is_missed_by(
+                found.best.name
+            )
+            twin, remark = with_pairs(found.entries, len(plan), missed=missed)
+            if twin is not None:
+                built = prepared(twin.build(task, seed=seed), twin.words)
+                tallies[twin.name] = Tally(twin.name, built)
+                score([[twin.name]])
+                if tallies[twin.name].is_same_as(tallies[twin.without_pairs]):
+                    del tallies[twin.name]  # no pair had evidence
+            remarks = (*remarks, *([remark] if remark else []))
+            found = compared()
         if boosted is not None:
-            reference = boosted.over(_losses(tallies))
-            if reference.is_missed_by(found.best.name):
-                twin, remark = with_pairs(found.entries, len(plan))
-                remarks = (*remarks, *([remark] if remark else []))
-                if twin is not None:
-                    built = prepared(twin.build(task, seed=seed), twin.words)
-                    tallies[twin.name] = Tally(twin.name, built)
-                    score([[twin.name]])
-                    reference = boosted.over(_losses(tallies))
-                found = compared()
-            if found.best.name in reference.gains:
-                best = found.best
+            reference, best = boosted.over(_losses(tallies)), found.best
+            if best.name in reference.gains:
                 reference = boosted.with_columns(reference, best.name, best.estimator)
                 found = replace(found, reference=reference)
     return found if rows.seal is None else _saved(found, rows.seal)

@@ -49,7 +49,7 @@ from likely.workbench.verdict.checks import worse_means
 MOST_WORK = 2e13  # multiplications of all fits of a model
 WORK_A_SECOND = 2e10  # of a processor core, roughly
 FACTORISED = 10  # multiplications of a symmetric eigenvalue problem are about 10 d³
-MOST_SECONDS = 120  # for all fits of a model that was not asked for
+FEW_SECONDS, MOST_SECONDS = 5.0, 120.0  # for all fits with pairs of columns
 TIMES_AS_LONG = 4  # a fit with pairs as one without
 MOST_COLUMNS = 2000  # for models of pairs of columns, unless slow models are asked for
 OF_PAIRS = frozenset({"discriminant", "discriminant-full", "bayesian-network"})  # columns² or ³
@@ -196,6 +196,10 @@ class Tally:
                 held.prediction.gain_over(held.constant, held.truth), held.truth.weights, held.row
             )
 
+    def is_same_as(self, other: "Tally") -> bool:
+        """Whether it predicts just the same."""
+        return not self.problem and all(map(np.array_equal, self.per_fold, other.per_fold))
+
     def is_complete(self, repeats: int) -> bool:
         """Whether nothing more will be taken."""
         return bool(self.problem) or len(self.scores) == repeats
@@ -258,13 +262,21 @@ class Twin(NamedTuple):
     remark: str
 
 
-def with_pairs(entries: Sequence[Entry], n_fits: int) -> Twin:
-    """The best of the additive models with pairs of columns, unless its fits would take long."""
+def with_pairs(entries: Sequence[Entry], n_fits: int, *, missed: bool) -> Twin:
+    """The best of the additive models with pairs of columns.
+
+    It is tried if that takes a few seconds, and up to minutes if the models have ``missed``
+    something.
+    """
     twins = {each.without_pairs: each for each in MODELS.values() if each.without_pairs}
     best = next((each for each in entries if each.name in twins and not each.problem), None)
     if best is None:
         return Twin(None, "")
     twin, seconds = twins[best.name], best.seconds * TIMES_AS_LONG * n_fits
+    if seconds <= FEW_SECONDS:
+        return Twin(twin, "")
+    if not missed:
+        return Twin(None, "")
     if seconds > MOST_SECONDS:
         why = f"because its fits would take about {seconds / 60:.0f} minutes; name it to try it"
         return Twin(None, f"Not tried, {why}: {twin.name}.")

@@ -416,13 +416,20 @@ class Dataset:
     def folds(self, n_folds: int, repeats: int | None = 1, seed: int = 0) -> Folds:
         """Folds of the rows: stratified by class; by group or by time where that was given.
 
-        Copies and near copies are in one fold, unless there are fewer different rows than folds.
+        Copies and near copies are in one fold.  Where there are fewer different rows than folds,
+        copies are not; more folds than rows that are not nearly the same are refused.
         ``repeats=None`` is 2, and 1 from ``MANY_ROWS`` on, where a second one tells little.
         """
         if repeats is None:
             repeats = 1 if self.table.num_rows >= MANY_ROWS else 2
         copies = self.units
-        if copies is not None and len(np.unique(copies)) < n_folds:
+        if copies is not None and (n_units := len(np.unique(copies))) < n_folds:
+            exact = np.arange(len(copies)) if self.copies is None else self.copies
+            if len(np.unique(exact)) >= n_folds:
+                raise InvalidInput(
+                    f"{n_folds} folds were asked for, and {n_units} rows differ by more than near "
+                    f"copies do (LK205); each fold needs one. Use at most {n_units} folds."
+                )
             copies = None
         n_rows, classes = self.table.num_rows, self.target is not None and self.settled.has_classes
         if self.times is not None:

@@ -215,7 +215,7 @@ CODES: Mapping[str, FindingCode] = {
     "LK205": FindingCode(
         "near copies",
         "warn",
-        "with nearly the same row in training and test, every score is too good",
+        "a score is too good where nearly the same row is in training and test",
         "Drop the repetitions, or name the column of the person or thing that they are of, with "
         "--group COL or group=.",
     ),
