@@ -59,3 +59,21 @@ def test_a_configuration_is_read_by_name():
     assert best.to_frame("pandas")["state"].tolist() == ["high", "2"]
     with pytest.raises(UnknownName, match=r"no variable 'c'"):
         best["c"]
+
+
+@pytest.mark.parametrize(("n", "left"), [(30, None), (31, "2 more rows"), (400, "740 more rows")])
+def test_long_answers_are_printed_in_part_and_frames_have_all(n, left):
+    """As of a hidden Markov model, whose variables are the rows of a table."""
+    variables = {f"z{t}": Variable(f"z{t}", 2) for t in range(n)}
+    even = dict.fromkeys(variables, np.array([0.5, 0.5]))
+    found = Beliefs(variables, even, {}, 0.0, "by hand")
+    lines = str(found).splitlines()
+    assert (lines[-1] == f"  … and {left}; to_frame() has all.") is (left is not None)
+    assert len(lines) == 1 + 60 + (left is not None)
+    assert len(found.to_frame()) == 2 * n
+    assert found.html().count("<tr") == 61
+    best = Configuration(dict.fromkeys(variables, 0), -1.0, True, "by hand")
+    shown = str(best).splitlines()
+    assert len(shown) == 1 + min(n, 60) + (n > 60) + 1
+    assert ("… and 340 more rows; to_frame() has all." in shown[-2]) is (n == 400)
+    assert len(best.to_frame()) == n

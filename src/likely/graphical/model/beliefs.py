@@ -7,7 +7,7 @@ Answers of a method that is not exact say so: printed, in frames, and in their f
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import islice, product
 from math import inf
 from typing import Any, final
 
@@ -21,6 +21,7 @@ from likely.graphical.model.exactness import EXACT, Bound, Exactness, LogPartiti
 from likely.graphical.model.variable import State, Variable, column_of_states, state_text
 from likely.output.formatting import (
     DASH,
+    count,
     fixed,
     html_block,
     html_paragraph,
@@ -28,6 +29,8 @@ from likely.output.formatting import (
     number,
     text_table,
 )
+
+MOST_SHOWN = 60  # rows of a printed table; frames have all
 
 
 @final
@@ -156,19 +159,22 @@ class Beliefs(Mapping[Any, Any]):
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         """A head, and a row for each state; those that are not exact have a standard error."""
-        rows = [
+        every = (
             [name if i == 0 else "", state, fixed(value, 4)]
             for name, states, values in self._rows()
             for i, (state, value) in enumerate(zip(states, values, strict=True))
-        ]
+        )
+        rows = list(islice(every, MOST_SHOWN))
         head = ["variable", "state", "probability"]
         if self.exact:
             return head, rows
-        errors = [DASH if error is None else fixed(error, 4) for error in self._errors()]
+        errors = [DASH if e is None else fixed(e, 4) for e in self._errors()[: len(rows)]]
         return [*head, "std err"], [[*row, error] for row, error in zip(rows, errors, strict=True)]
 
     def _limits(self) -> list[str]:
-        return [] if self.exact else [self.exactness.sentence(self.method)]
+        tables = (*self.marginals.values(), *self.joints.values())
+        limit = [] if self.exact else [self.exactness.sentence(self.method)]
+        return [*_rest(sum(each.size for each in tables)), *limit]
 
     def __repr__(self) -> str:
         return str(self)
@@ -250,19 +256,26 @@ class Configuration:
     _repr_html_ = html
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
-        rows = [[name, state_text(state)] for name, state in self.states.items()]
-        return ["variable", "state"], rows
+        shown = islice(self.states.items(), MOST_SHOWN)
+        return ["variable", "state"], [[name, state_text(state)] for name, state in shown]
 
     def _sentences(self) -> list[str]:
         """The score, whether another configuration ties, and how near the best it is."""
         score = f"log score {number(self.log_score)} ({self.method})."
+        rest = _rest(len(self.states))
         if self.exact:
             tie = "Another configuration has the same score."
-            return [score] if self.unique else [score, tie]
+            return [*rest, score] if self.unique else [*rest, score, tie]
         limit = self.exactness.sentence(self.method)
         if self.upper_bound < inf:
             limit += f" No log score is above {number(self.upper_bound)}."
-        return [score, limit]
+        return [*rest, score, limit]
 
     def __repr__(self) -> str:
         return str(self)
+
+
+def _rest(n_rows: int) -> list[str]:
+    """A line below a table about the rows that are not shown; none where all are."""
+    left = n_rows - MOST_SHOWN
+    return [f"  … and {count(left, 'more row')}; to_frame() has all."] if left > 0 else []
