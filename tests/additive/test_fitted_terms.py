@@ -159,3 +159,44 @@ def test_a_prepared_model_explains_pairs_and_sums_up_its_terms():
     assert_allclose(found.contributions, direct.explain(frame).contributions, atol=1e-9)
     assert "deviance explained" in str(prepared.summary())
     assert "preparation" in str(prepared.summary())
+
+
+def of_towns(*, missing: bool, n: int = 400) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    town = rng.choice(["Bonn", "Kiel", "Ulm"], n, p=[0.2, 0.3, 0.5]).astype(object)
+    if missing:
+        town[::10] = None
+    frame = pd.DataFrame({"x": rng.normal(size=n), "town": town})
+    return frame.assign(y=frame.x + (town == "Kiel") + rng.normal(size=n))
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_each_level_of_a_category_is_shown_with_its_rows_and_what_it_adds(missing):
+    frame = of_towns(missing=missing)
+    weight = np.where(frame.x > 0, 2.0, 1.0)
+    model = lk.AdditiveModel().fit(frame[["x", "town"]], frame.y, sample_weight=weight)
+    (levels,) = (each for each in model.summary().tables if each.key == "levels of town")
+    found = {row[0]: row[1:] for row in levels.rows}
+    assert list(found) == ["Bonn", "Kiel", "Ulm"] + ["(missing)"] * missing
+    added = model.contributions(frame[["x", "town"]])[:, 1, 0]
+    for level, (rows, effect, se) in found.items():
+        at = frame.town.isna() if level == "(missing)" else frame.town == level
+        np.testing.assert_allclose(rows, weight[at].sum(), rtol=1e-9)
+        np.testing.assert_allclose(added[at], effect, rtol=1e-9)
+        assert se > 0
+    curve = model.effect("town")
+    np.testing.assert_allclose([found[name][1] for name in curve.values[0]], curve.effect)
+    np.testing.assert_allclose([found[name][2] for name in curve.values[0]], curve.se)
+    assert "town: what each level adds to the linear predictor" in str(model.summary())
+
+
+def test_of_several_classes_each_level_has_an_effect_for_each_class():
+    frame = of_towns(missing=False)
+    labels = np.where(frame.y > 1, "c", np.where(frame.y > 0, "b", "a"))
+    model = lk.AdditiveClassifier().fit(frame[["town"]], labels)
+    (levels,) = (each for each in model.summary().tables if each.key == "levels of town")
+    assert levels.groups == ("a", "b", "c")
+    effects = np.array([row[2:] for row in levels.rows])
+    np.testing.assert_allclose(effects, model.effect("town").effect)
+    (first, *_) = model.describe().to_json()["levels of town"]
+    assert set(first["effect"]) == {"a", "b", "c"}

@@ -37,7 +37,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array, Codes
 from likely.additive.additive_fit import TermsFit
 from likely.additive.encoded_columns import numbers_and_codes, refuse_infinity
-from likely.additive.term_effects import TermEffect, draw_terms
+from likely.additive.term_effects import TermEffect, draw_terms, table_of_levels
 from likely.additive.terms import AdditiveTerms, CategoryTerm
 from likely.data.layouts.base import Design
 from likely.data.schema import Schema
@@ -282,12 +282,7 @@ class FittedTerms(ABC):
         grids = [self._grid(place, points if len(places) == 1 else CELLS) for place in places]
         mesh = [each.ravel() for each in np.meshgrid(*grids, indexing="ij")]
         phi = self.terms_.features_of(j, *self._rows_of(places, mesh))
-        mine = self.terms_.term_of_column == j
-        moved, coef = phi - self.centre_[mine], self._coef()[:, mine]
-        p = len(mine)
-        cov = self.covariance_[:, :p, :p][:, mine][:, :, mine]
-        se = np.sqrt(np.maximum(np.einsum("ni,kij,nj->nk", moved, cov, moved), 0.0))
-        effect = moved @ coef.T
+        effect, se = self._of_features(phi, self.terms_.term_of_column == j)
         if effect.shape[1] == 1:
             effect, se = effect[:, 0], se[:, 0]
         names = feature_names(self)
@@ -446,7 +441,29 @@ class FittedTerms(ABC):
         if "sigma_" in vars(self):
             facts = (*facts, Fact("sigma", "sigma of ln y", vars(self)["sigma_"]))
         title = f"{type(self).__name__}: {self._described()}, {count(len(tests), 'term')}"
-        return Description(title, fit=facts, tables=(table,), notes=self._notes())
+        levels = (
+            self._levels(j, term)
+            for j, term in enumerate(self.terms_.columns)
+            if isinstance(term, CategoryTerm)
+        )
+        return Description(title, fit=facts, tables=(table, *levels), notes=self._notes())
+
+    def _levels(self, j: int, term: CategoryTerm) -> NamedTable:
+        """What each level of a column of categories adds, and its rows in the fit."""
+        mine = self.terms_.term_of_column == j
+        share = self.centre_[mine]  # φ is 1 in the rows of the level
+        effect, se = self._of_features(np.eye(len(share)), mine)
+        labels = self.schema_.categories[term.column]
+        names = [*(map(str, () if labels is None else labels)), "(missing)"][: len(share)]
+        rows = np.rint(share * self.n_rows_ * 1e6) / 1e6
+        return table_of_levels(self.term_names_[j], names, rows, effect, se, self._classes())
+
+    def _of_features(self, phi: Array, mine: Array) -> tuple[Array, Array]:
+        """What functions of one term add to each predictor, with standard errors, (n, K)."""
+        moved, coef, p = phi - self.centre_[mine], self._coef()[:, mine], len(mine)
+        cov = self.covariance_[:, :p, :p][:, mine][:, :, mine]
+        variance = np.einsum("ni,kij,nj->nk", moved, cov, moved)
+        return moved @ coef.T, np.sqrt(np.maximum(variance, 0.0))
 
     def _notes(self) -> tuple[str, ...]:
         return (

@@ -1,4 +1,4 @@
-"""The effect of a term on a grid of its columns, as a frame and as a picture."""
+"""One term of an additive model on a grid: as a frame, as a table of levels, and as a picture."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from scipy.special import ndtri
 from likely._typing import Array
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
+from likely.output.description import NamedColumn, NamedTable
 from likely.output.formatting import short_number
 from likely.output.pictures import readable, shortened_name
 
@@ -38,6 +39,35 @@ class TermEffect:
         classes = {f"effect {k}": self.effect[:, k] for k in range(self.effect.shape[1])}
         errors = {f"se {k}": self.se[:, k] for k in range(self.se.shape[1])}
         return frame_of({**columns, **classes, **errors}, library or self.library)
+
+
+def table_of_levels(
+    term: str, levels: Sequence[str], rows: Array, effect: Array, se: Array, classes: Sequence[str]
+) -> NamedTable:
+    """A row for each level of a column of categories: its rows, and what it adds to η.
+
+    ``effect`` and ``se`` are (n_levels, K); of several ``classes`` the errors are left out.
+    """
+    columns = [NamedColumn("level", term), NamedColumn("rows", "rows", "number")]
+    if classes:
+        columns += [NamedColumn("effect", name, "number", name) for name in classes]
+    else:
+        columns += [NamedColumn("effect", "effect", "estimate")]
+        columns += [NamedColumn("se", "std err", "error")]
+    values = effect if classes else np.hstack([effect, se])
+    weights = np.abs(effect) if classes else rows[:, None]  # which are shown, where not all are
+    return NamedTable(
+        f"levels of {term}",
+        tuple(columns),
+        tuple(
+            (level, int(n) if n.is_integer() else n, *row)
+            for level, n, row in zip(levels, rows.tolist(), values.tolist(), strict=True)
+        ),
+        noun="level",
+        title=f"{term}: what each level adds to the linear predictor",
+        weights=tuple(map(tuple, weights.tolist())),
+        ranked=False,
+    )
 
 
 def draw_terms(effects: Sequence[TermEffect], classes: Sequence[str], level: float) -> Any:
