@@ -13,6 +13,7 @@ from likely.errors import (
     ContinuousColumn,
     InvalidInput,
     OutsideFit,
+    Separation,
     UnknownName,
     UnseenCategories,
 )
@@ -511,3 +512,19 @@ def test_a_pair_with_a_category_of_many_levels_has_a_function_for_each(levels):
     assert len(lk.AdditiveModel(interactions=5).fit(wide, y).term_names_) == 2
     with pytest.raises(InvalidInput, match="too many levels for a pair: at most 64"):
         lk.AdditiveModel(interactions=[("g", "x")]).fit(wide, y)
+
+
+@pytest.mark.parametrize("response", ["poisson", "negative-binomial", "tweedie"])
+def test_counts_that_are_all_0_are_said_once_with_advice_that_can_be_followed(response):
+    X = pd.DataFrame({"x": np.arange(60.0) % 7, "town": ["a", "b"] * 30})
+    for model in (lk.GLM(response), lk.AdditiveModel(response)):
+        with pytest.warns(Separation) as caught:
+            model.fit(X, np.zeros(60))
+        (told,) = (str(each.message) for each in caught)
+        assert told.startswith(f"{type(model).__name__}: the responses are separated along")
+        advised = "penalise_intercept=True" in told
+        assert advised is ("penalise_intercept" in model.get_params())
+        assert told.endswith("rows with other responses.")
+        assert_allclose(model.predict(X), 0.0, atol=1e-4)
+    assert np.isnan(vars(model).get("deviance_explained_", np.nan))
+    assert "nan" not in str(model.summary())

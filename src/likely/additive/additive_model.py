@@ -265,6 +265,9 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         self.eta_range_ = np.array([min(bounds), max(bounds)])
         here = fit_statistics(likelihood, theta, framed, executor)
         self._store_likelihood(here, theta, framed, executor)
+        if likelihood.link.name != "identity" and extremes.least == extremes.most == 0.0:
+            self.deviance_explained_ = float("nan")  # no constant has a finite predictor
+            return
         constant = GLM(likelihood.response, likelihood.link, standard_errors=None)
         constant.fit_opened(without_columns_of(rows))
         null_theta = np.array([constant.intercept_])

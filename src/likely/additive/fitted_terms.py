@@ -432,7 +432,8 @@ class FittedTerms(ABC):
             Fact("n", "rows", self.n_rows_, f"{self.n_rows_:,.0f}"),
             Fact("edf", "effective coefficients", total),
             Fact("deviance_explained", "deviance explained", self.deviance_explained_,
-                 f"{self.deviance_explained_:.1%}"),
+                 f"{self.deviance_explained_:.1%}" if isfinite(self.deviance_explained_)
+                 else DASH),
             Fact("dispersion", "dispersion", self.dispersion_),
             *(Fact(key, name, value, fixed(value, 3) if isfinite(value) else DASH)
               for key, name, value in (("log_likelihood", "log-likelihood", self.llf),

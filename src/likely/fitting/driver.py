@@ -87,21 +87,24 @@ class FitSettings:
     stop: StoppingRule | None = None
     standard_errors: str | None = "model"
     last: Array | None = None  # the θ of the last fit, where a search starts from it
+    can_penalise_intercept: bool = False  # whether the estimator has that setting
 
     @classmethod
-    def of(cls, estimator: Searched, *, name: str | None = None) -> "FitSettings":
-        """What an estimator was told; ``name`` is of another one, for which it works."""
+    def of(cls, estimator: Searched, *, warned_by: object = None) -> "FitSettings":
+        """What an estimator was told; ``warned_by`` is another one, for which it works."""
+        named = estimator if warned_by is None else warned_by
         fitted, last = vars(estimator), None
         if estimator.warm_start and "solution_" in fitted:
             last = np.asarray(fitted["solution_"].theta)
         return cls(
-            type(estimator).__name__ if name is None else name,
+            type(named).__name__,
             estimator.solver,
             estimator.tol,
             estimator.max_iter,
             estimator.stop,
             estimator.standard_errors,
             last,
+            "penalise_intercept" in vars(named),
         )
 
 
@@ -249,7 +252,7 @@ def fit(
         problem, end = _optimum(specification, problem, settings)
         if specification.has_columns:
             problem, end = _with_all_columns(specification, problem, end, settings)
-        _warn(specification, end, settings.name)
+        _warn(specification, end, settings.name, settings.can_penalise_intercept)
         return _in_user_units(specification, problem, end, settings)._replace(held_out=counts)
 
 
@@ -331,7 +334,7 @@ def refuse_if_not_finite(found: Found, rows: DesignRows) -> None:
     )
 
 
-def _warn(specification: Specification, end: End, name: str) -> None:
+def _warn(specification: Specification, end: End, name: str, can_penalise: bool) -> None:
     """The warnings of a fit: separation, redundant columns, a search that did not converge."""
     found, infinite = end.found, end.infinite
     if infinite is not None:
@@ -342,10 +345,10 @@ def _warn(specification: Specification, end: End, name: str) -> None:
         shown = at_reference(specification.rows.references(), labels, infinite.direction) or shown
         advice = specification.remedy
         if not named:  # every response is at one end of what it can be
-            advice = (
-                "All responses are alike, and penalties leave the intercept free: give l2=1.0 with "
-                "penalise_intercept=True, or rows with other responses"
-            )
+            advice = "All responses are alike, and penalties leave the intercept free: give "
+            if can_penalise:
+                advice += "l2=1.0 with penalise_intercept=True, or "
+            advice += "rows with other responses"
         warn_user(
             f"{name}: the responses are separated along {shown}, so no finite estimate "
             f"exists; the values shown are where the search stopped. {advice}.",

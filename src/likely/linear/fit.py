@@ -234,9 +234,8 @@ def fitted(
     estimator: Any, rows: DesignRows, specify: Specify, *, warned_by: Any = None
 ) -> LinearFit:
     """The fit of an estimator; ``warned_by`` is the one that warnings name, if it is another."""
-    name = None if warned_by is None else type(warned_by).__name__
     with columns_named(estimator):
-        found = fit(specify, rows, FitSettings.of(estimator, name=name))
+        found = fit(specify, rows, FitSettings.of(estimator, warned_by=warned_by))
     if found.held_out is not None:
         estimator.held_out_ = found.held_out
     return found

@@ -366,7 +366,8 @@ def null_dispersion(
     if not (np.isfinite(null.nll) and df > 0):
         return float("nan")
     if fit.largest_offset == 0.0 and null.n_parameters:
-        return fit.scatter / float(likelihood.response.variance(np.asarray(fit.mean))) / df
+        variance = float(likelihood.response.variance(np.asarray(fit.mean)))
+        return fit.scatter / variance / df if variance > 0 else float("nan")
     only = redesigned(blocks, intercept_only, n_features=1)
     return fit_statistics(likelihood, np.array([null.eta]), only, executor).pearson / df
 
