@@ -119,6 +119,8 @@ NOISE = np.array([0.3, -0.2, 0.1, -0.4, 0.2])
         ({"high": 0.7, "near": 0.75}, "high"),  # no notable difference
         ({"high": 0.7, "near": 0.85}, "near"),
         ({"high": 0.7, "near": 0.85, "far": 0.95}, "near"),  # far is clearly below
+        ({"high": 0.7, "near": 0.85, "next": 0.86}, "near"),  # the better score
+        ({"high": 0.5, "near": 0.65, "next": 0.86}, "next"),
         ({"high": 0.7, "near": 0.85, "barred": 0.95}, "near"),
         ({"high": 0.2, "constant": 0.9}, "high"),
         ({"high": -0.3}, "high"),
@@ -128,12 +130,14 @@ NOISE = np.array([0.3, -0.2, 0.1, -0.4, 0.2])
 def test_means_decide_between_models_that_the_folds_do_not_tell_apart(r2, best):
     from likely.workbench.scoring.paired import standings
 
-    scores = {"high": 3.0, "near": 2.99, "barred": 2.98, "far": 2.0, "constant": 1.0}
+    scores = {"high": 3.0, "near": 2.99, "next": 2.989, "barred": 2.98, "far": 2.0, "constant": 1.0}
     folds = {name: x + 0.1 * NOISE * k for k, (name, x) in enumerate(scores.items())}
     terms = {"baseline": "constant", "test_per_train": 0.25, "never_best": ["barred"]}
     found = standings(folds, scores, better="higher", **terms, r2=r2)
     assert found[0].name == best
-    others = [name for name in ("high", "near", "far", "constant", "barred") if name != best]
+    others = [
+        name for name in ("high", "near", "next", "far", "constant", "barred") if name != best
+    ]
     assert [each.name for each in found[1:]] == others
     assert found[0].against_best is None
     assert found[1].against_best is not None

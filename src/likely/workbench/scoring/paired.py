@@ -99,7 +99,8 @@ def standings(
 
     ``never_best`` are below the others: their means are worse than a constant's.  Paired tests are
     over the folds.  Where they find no model above another clearly better than it, and its R² is
-    larger by ``NOTABLE`` than that of the best score, it is the first: means decide a tie.
+    larger by ``NOTABLE`` than that of the best score, it is the first: means decide a tie.  Of
+    several such models whose R² is about the same, the one with the best score is.
     """
     sign = 1 if better == "lower" else -1
 
@@ -127,7 +128,8 @@ def standings(
     closer = [name for name in candidates if known.get(name, -inf) > least]
     closer = [name for name in closer if is_level(name)]
     if closer:
-        first = max(closer, key=lambda name: known[name])
+        largest = max(known[name] for name in closer)
+        first = next(name for name in closer if known[name] >= largest - NOTABLE)
         names = [first, *(name for name in names if name != first)]
     return [Standing(name, against(name, names[0]), against(name, baseline)) for name in names]
 
