@@ -200,3 +200,10 @@ def test_rows_far_outside_the_fit_are_counted_and_warned_of():
         with pytest.warns(OutsideFit, match=r"2 of 3 rows .* \(x0, x1\)") as caught:
             getattr(model, method)(far)
         assert len(caught) == 1
+
+
+def test_effects_are_named_by_their_classes_where_there_are_several():
+    X = np.random.default_rng(0).uniform(size=(90, 1))
+    y = np.array(list("abc"))[np.arange(90) % 3]
+    assert lk.AdditiveClassifier().fit(X, y)._classes() == ("a", "b", "c")
+    assert lk.AdditiveClassifier().fit(X, y == "a")._classes() == ()

@@ -1,5 +1,6 @@
 """Additive models: curves that are found, bands that cover, pairs, ends, and what they say."""
 
+import re
 import warnings
 
 import numpy as np
@@ -528,3 +529,34 @@ def test_counts_that_are_all_0_are_said_once_with_advice_that_can_be_followed(re
         assert_allclose(model.predict(X), 0.0, atol=1e-4)
     assert np.isnan(vars(model).get("deviance_explained_", np.nan))
     assert "nan" not in str(model.summary())
+
+
+def test_a_pair_of_later_columns_is_found():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (500, 3))
+    y = 3 * X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=500)
+    model = lk.AdditiveModel(interactions=10).fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
+    assert model.term_names_[3:] == ("b × c",)
+
+
+def test_a_mean_of_amounts_has_the_uncertainty_of_half_of_the_variance_of_their_logs():
+    """σ̂² has the variance 2σ⁴/ν with ν degrees of freedom."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (80, 1))
+    y = np.exp(np.sin(2 * X[:, 0]) + 0.5 * rng.normal(size=80))
+    model = lk.AdditiveModel("log-normal").fit(X, y)
+    logs = lk.AdditiveModel().fit(X, np.log(y))
+    left = 80 - logs.edf_.sum() - 1
+    added = model.covariance_[0, -1, -1] - logs.covariance_[0, -1, -1]
+    assert_allclose(model.sigma_**2, logs.dispersion_, rtol=1e-9)
+    assert_allclose(added, model.sigma_**4 / (2 * left), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("response", "quantity"),
+    [("gaussian", "prediction"), ("poisson", r"linear predictor \(log link\)")],
+)
+def test_an_explanation_says_what_it_explains(response, quantity):
+    X = np.random.default_rng(0).uniform(size=(60, 1))
+    model = lk.AdditiveModel(response).fit(X, np.arange(60) % 4 + 1.0)
+    assert re.fullmatch(quantity, model.explain(X[:3]).quantity)

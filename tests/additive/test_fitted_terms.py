@@ -2,12 +2,14 @@
 
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
 import likely as lk
+from likely.additive.fitted_terms import TermEffect, draw_terms
 from likely.errors import InvalidFile, OutsideFit
 from tests.storage.test_checks import cell, forged, setting
 
@@ -200,3 +202,20 @@ def test_of_several_classes_each_level_has_an_effect_for_each_class():
     np.testing.assert_allclose(effects, model.effect("town").effect)
     (first, *_) = model.describe().to_json()["levels of town"]
     assert set(first["effect"]) == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3])
+def test_a_picture_of_categories_has_the_points_of_its_classes_around_each(n_classes):
+    words = np.array(["a", "b", "c", "d"])
+    effect = np.arange(4.0) if n_classes == 1 else np.arange(4.0 * n_classes).reshape(4, -1)
+    classes = [] if n_classes == 1 else list("xyz")[:n_classes]
+    each = TermEffect("town", ("town",), (words,), effect, np.ones_like(effect))
+    figure = draw_terms([each, each], classes, 0.95)
+    alone = draw_terms([each], classes, 0.95)
+    places = np.array([drawn.lines[0].get_xdata() for drawn in alone.axes[0].containers])
+    assert_allclose(places.mean(axis=0), np.arange(4), atol=1e-12)
+    assert_allclose(np.diff(places, axis=0), 0.15, atol=1e-12)
+    wide, narrow = (one.get_size_inches() for one in (figure, alone))
+    assert wide[0] - narrow[0] == pytest.approx(3.1) and wide[1] == narrow[1]
+    for one in (figure, alone):
+        plt.close(one)

@@ -1,10 +1,14 @@
 """The functions of a term: their roughness, what they leave to the line, and their ends."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.interpolate import BSpline
 
+from likely.additive import additive_fit
+from likely.additive.encoded_columns import refuse_infinity
 from likely.additive.pairs import with_pairs
 from likely.additive.smooth import Smooth, period_of
 from likely.additive.terms import (
@@ -12,10 +16,11 @@ from likely.additive.terms import (
     AdditiveTerms,
     CategoryTerm,
     number_term,
+    ranks,
     splines,
     turned,
 )
-from likely.errors import InvalidInput
+from likely.errors import BadCell, InvalidInput
 from likely.numerics.quantiles import QuantileSummary
 
 NO_CODES = np.empty((0, 0), dtype=int)
@@ -195,3 +200,32 @@ def test_the_number_of_waves_does_not_depend_on_the_unit_of_a_period():
     assert found.shape[1] == 22  # of k = 20
     assert_allclose(columns(term(360 * x, Smooth(cyclic=360)), 360 * x), found, atol=1e-12)
     assert_allclose(found[0], found[-1], atol=1e-12)
+
+
+def test_the_rank_of_a_value_is_the_weight_below_it_and_half_of_its_own():
+    x, w = np.array([1.0, 2.0, 4.0, 9.0]), np.array([0.1, 0.2, 0.3, 0.4])
+    grid, rank = ranks(x, w)
+    middle = np.array([0.05, 0.2, 0.45, 0.8])
+    assert_allclose(grid, x)
+    assert_allclose(rank, (middle - 0.05) / 0.75, rtol=1e-12)
+
+
+def test_terms_of_all_predictors_are_counted_against_the_most_parameters(monkeypatch):
+    monkeypatch.setattr(additive_fit, "MOST_PARAMETERS", 30)
+    terms = SimpleNamespace(n_columns=10, all=[SimpleNamespace(n_columns=4)] * 2)
+    additive_fit._refuse_size(terms, 3)
+    terms.n_columns = 11
+    with pytest.raises(InvalidInput, match="have 33 coefficients, one of them 12; at most 30"):
+        additive_fit._refuse_size(terms, 3)
+    monkeypatch.setattr(additive_fit, "MOST_PARAMETERS", 29)
+    terms.n_columns = 10
+    with pytest.raises(InvalidInput, match="have 30 coefficients"):
+        additive_fit._refuse_size(terms, 3)
+
+
+def test_an_infinite_cell_is_named_by_its_row_in_all_blocks():
+    schema = SimpleNamespace(as_codes=[False, True, False])
+    refuse_infinity(np.ones((3, 2)), schema, 100)
+    with pytest.raises(BadCell) as found:
+        refuse_infinity(np.array([[1.0, 2.0], [3.0, np.inf]]), schema, 100)
+    assert (found.value.row, found.value.column) == (101, 2)
