@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 from scipy.stats import multivariate_normal
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
@@ -585,3 +586,16 @@ def test_automatic_shrinkage_of_a_tied_model_is_that_of_the_covariances_it_pools
     ours = DiscriminantAnalysis("tied", shrinkage="auto").fit(X, y)
     theirs = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(X, y)
     assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("covariance", ["tied", "full"])
+def test_one_missing_cell_hardly_changes_the_temperature_out_of_fold(covariance):
+    """With as many columns scores are too sure of new rows, which rows of the fit do not show."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 12))
+    y = X[:, 0] + rng.normal(size=80) > 0
+    model = DiscriminantAnalysis(covariance, calibrate="temperature")
+    whole = clone(model).fit(X, y).temperature_
+    X[5, 3] = np.nan
+    assert whole > 2
+    assert clone(model).fit(X, y).temperature_ == pytest.approx(whole, rel=0.2)

@@ -357,3 +357,12 @@ def test_a_copy_of_a_seal_with_further_evaluations_is_the_one_to_use(sealed):
     assert twin.evaluations == 1
     shutil.rmtree(twin.path)
     assert sealed.final(likely.NaiveBayes()).evaluation == 1
+
+
+def test_a_copy_of_a_seal_with_a_refusal_alone_has_used_nothing(sealed):
+    found = sealed.final(likely.NaiveBayes())
+    twin = likely.open_seal(shutil.copytree(sealed.path, sealed.path.with_name("twin.seal")))
+    with pytest.raises(HonestyRefusal):
+        twin.final(likely.NaiveBayes(smoothing=2.0))
+    assert events(twin) != events(sealed)
+    assert sealed.final(likely.NaiveBayes()).estimate == found.estimate
