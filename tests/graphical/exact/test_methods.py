@@ -50,6 +50,7 @@ def test_names_of_methods_are_checked():
     assert random_graph(1, zeros=0.0).query(method="junction_tree").method == "junction-tree"
 
 
+@pytest.mark.long
 def test_auto_goes_on_to_elimination_for_a_few_variables_that_fit():
     graph = grid(8, 60)
     eliminated = answer(graph, Request(("0,0",)), "elimination")[1]
@@ -61,6 +62,7 @@ def test_auto_goes_on_to_elimination_for_a_few_variables_that_fit():
         answer(graph, Request(graph.names, (), memory=limit))
     pairs = tuple((f"0,{j}", f"0,{j + 1}") for j in range(5))
     assert answer(graph, Request(("0,0",), pairs[:1], memory=limit))[0] == "elimination"
+    assert answer(graph, Request(graph.names[:7], pairs[:1], memory=limit))[0] == "elimination"
     with pytest.raises(GraphTooLarge, match=r"junction tree"):  # ten, which are too many
         answer(graph, Request(graph.names[:5], pairs, memory=limit))
     with pytest.raises(GraphTooLarge, match=r"junction tree"):  # and not what elimination needs
