@@ -37,7 +37,13 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array, Codes
 from likely.additive.additive_fit import TermsFit
 from likely.additive.encoded_columns import numbers_and_codes, refuse_infinity
-from likely.additive.term_effects import TermEffect, draw_terms, table_of_levels
+from likely.additive.term_effects import (
+    TermEffect,
+    TermTest,
+    draw_terms,
+    table_of_levels,
+    table_of_terms,
+)
 from likely.additive.terms import AdditiveTerms, CategoryTerm
 from likely.data.layouts.base import Design
 from likely.data.schema import Schema
@@ -102,15 +108,6 @@ class PhiPart(NamedTuple):
     phi: Array
     far: Array  # which of their numbers are far from those of the fit, (n, numeric columns)
     new: Array  # φ/λ, summed over the categories of each row that the fit did not have
-
-
-class TermTest(NamedTuple):
-    """The test that a term is 0."""
-
-    edf: float
-    statistic: float
-    p: float
-    range: float  # between the lowest and the highest value of the term over a grid
 
 
 class FittedTerms(ABC):
@@ -409,24 +406,8 @@ class FittedTerms(ABC):
         check_is_fitted(self)
         tests = [self._test(j) for j in range(len(self.term_names_))]
         statistic = "F" if self._estimates_dispersion else "Chi.sq"
-        table = NamedTable(
-            "terms",
-            (
-                NamedColumn("term", "term"),
-                NamedColumn("kind", "kind"),
-                NamedColumn("edf", "edf", "number"),
-                NamedColumn("statistic", statistic, "statistic"),
-                NamedColumn("p", "p-value", "p"),
-                NamedColumn("range", "range", "number"),
-            ),
-            tuple(
-                (name, self._kind(j), test.edf, test.statistic, test.p, test.range)
-                for j, (name, test) in enumerate(zip(self.term_names_, tests, strict=True))
-            ),
-            noun="term",
-            weights=tuple((test.range,) for test in tests),
-            ranked=False,
-        )
+        kinds = [self._kind(j) for j in range(len(tests))]
+        table = table_of_terms(self.term_names_, kinds, tests, statistic)
         total = float(self.edf_.sum()) + len(self._base())
         facts: tuple[Fact, ...] = (
             Fact("n", "rows", self.n_rows_, f"{self.n_rows_:,.0f}"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from scipy.special import ndtri
@@ -39,6 +39,36 @@ class TermEffect:
         classes = {f"effect {k}": self.effect[:, k] for k in range(self.effect.shape[1])}
         errors = {f"se {k}": self.se[:, k] for k in range(self.se.shape[1])}
         return frame_of({**columns, **classes, **errors}, library or self.library)
+
+
+class TermTest(NamedTuple):
+    """The test that a term is 0."""
+
+    edf: float
+    statistic: float
+    p: float
+    range: float  # between the lowest and the highest value of the term over a grid
+
+
+def table_of_terms(
+    names: Sequence[str], kinds: Sequence[str], tests: Sequence[TermTest], statistic: str
+) -> NamedTable:
+    """A row for each term: its kind, effective coefficients, test and range."""
+    return NamedTable(
+        "terms",
+        (
+            NamedColumn("term", "term"),
+            NamedColumn("kind", "kind"),
+            NamedColumn("edf", "edf", "number"),
+            NamedColumn("statistic", statistic, "statistic"),
+            NamedColumn("p", "p-value", "p"),
+            NamedColumn("range", "range", "number"),
+        ),
+        tuple((name, kind, *test) for name, kind, test in zip(names, kinds, tests, strict=True)),
+        noun="term",
+        weights=tuple((test.range,) for test in tests),
+        ranked=False,
+    )
 
 
 def table_of_levels(
