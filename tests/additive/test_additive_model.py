@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
+from scipy.stats import f as fisher
 
 import likely as lk
 from likely.errors import (
@@ -560,3 +561,48 @@ def test_an_explanation_says_what_it_explains(response, quantity):
     X = np.random.default_rng(0).uniform(size=(60, 1))
     model = lk.AdditiveModel(response).fit(X, np.arange(60) % 4 + 1.0)
     assert re.fullmatch(quantity, model.explain(X[:3]).quantity)
+
+
+def squares_left(*parts):
+    """The residual sum of squares of least squares of the last on the others, and their rank."""
+    *columns, y = parts
+    Z = np.column_stack([np.ones(len(y)), *columns])
+    coef, _, rank, _ = np.linalg.lstsq(Z, y, rcond=None)
+    return float(np.sum(np.square(y - Z @ coef))), int(rank)
+
+
+@pytest.mark.parametrize("name", ["town", "town × car"])
+def test_a_category_and_a_pair_have_the_f_test_of_least_squares(name):
+    rng = np.random.default_rng(0)
+    town, car = rng.integers(0, 4, 600), rng.integers(0, 3, 600)
+    x = rng.normal(size=600)
+    y = x + (town == 1) - 0.5 * (car == 2) + 0.8 * ((town == 2) & (car == 1)) + rng.normal(size=600)
+    frame = pd.DataFrame({"x": x, "town": [f"t{k}" for k in town], "car": [f"c{k}" for k in car]})
+    pairs = [("town", "car")] if "×" in name else []
+    model = lk.AdditiveModel(terms={"x": "linear"}, interactions=pairs).fit(frame, y)
+    found = model.term_test(name)
+    towns, cars, both = np.eye(4)[town], np.eye(3)[car], np.eye(12)[3 * town + car]
+    without = (x, towns, cars) if pairs else (x, cars)
+    less, r0 = squares_left(*without, y)
+    more, r1 = squares_left(*without, both if pairs else towns, y)
+    F = (less - more) / (r1 - r0) / (more / (600 - r1))
+    assert_allclose(found.statistic, F, rtol=0.02)  # φ̂ is that of the shrunk fit
+    assert_allclose(np.log(found.p), np.log(fisher.sf(F, r1 - r0, 600 - r1)), rtol=0.02)
+
+
+@pytest.mark.long
+def test_bands_of_a_negative_binomial_cover_large_and_small_means_alike():
+    """Its variance grows faster than the means, by which a quasi-Poisson fit weighs the rows."""
+    inside = []
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        x = rng.uniform(0, 1, 600)
+        mean = np.exp(4 * x)
+        model = lk.AdditiveModel("negative-binomial").fit(
+            x[:, None], rng.negative_binomial(2, 2 / (2 + mean))
+        )
+        at = np.array([0.05, 0.3, 0.7, 0.95])
+        low, high = model.predict_interval(at[:, None], 0.9, of="mean").T
+        inside.append((low <= np.exp(4 * at)) & (np.exp(4 * at) <= high))
+    shares = np.mean(inside, axis=0)
+    assert (shares >= 0.76).all()  # 0.9 less 2.3 standard errors of 25 draws

@@ -26,6 +26,7 @@ from likely.additive.smooth import Smooth
 from likely.additive.terms import (
     AdditiveTerms,
     CategoryTerm,
+    NumberTerm,
     TermChoice,
     learn_terms,
 )
@@ -37,7 +38,7 @@ from likely.data.source_blocks import UNKNOWN_ROWS, SourceBlocks
 from likely.errors import ContinuousColumn, InvalidInput, UnknownName, warn_user
 from likely.fitting.driver import LinearFit
 from likely.fitting.framing import refuse_too_large
-from likely.fitting.smoothing import Smoothed, smooth
+from likely.fitting.smoothing import Smoothed, inverse_factor, smooth
 from likely.inputs.rows import CheckedRows, EncodedRows
 from likely.kinds import ColumnKind
 from likely.likelihoods.base import Likelihood
@@ -47,6 +48,7 @@ from likely.numerics.additive import Additive
 from likely.solvers.minimise import Solution
 
 SMALLEST = 1e-10  # of the largest variance of a term
+DETERMINED = 1e-6  # of the largest eigenvalue of S: other terms have the direction
 EXACT = 1e-12  # of the null deviance: the search starts where λ was found, one step from it
 KEPT = 1_000_000_000  # bytes of Φ in memory; beyond, it is made again in each pass
 USUAL_PARAMETERS = 1_000  # of all predictors, where curves may have fewer functions
@@ -87,6 +89,7 @@ class TermsFit:
     edf: Array  # of each column of Φ, over all predictors
     tests: Array  # T and r of each term, (n_terms, 2)
     covariance: Array  # of the coefficients of each predictor, (K, m, m), about ``centre``
+    given: Array  # the same as if the strengths were known
     centre: Array  # of the columns of Φ
     weight: float  # of the rows
     blocks: Blocks  # with Φ in place of the columns
@@ -182,32 +185,72 @@ def _fit(
         rows.coding,
         found,
         np.bincount(column[column >= 0], weights=found.edf[column >= 0], minlength=p),
-        _tests(found, np.where(column >= 0, np.append(terms.term_of_column, -1)[column], -1)),
+        _tests(
+            found,
+            np.where(column >= 0, np.append(terms.term_of_column, -1)[column], -1),
+            terms,
+            np.where(group >= 0, np.append(found.strength, 0.0)[group], 0.0),
+        ),
         _blocks_of(found.covariance + found.spread @ found.spread.T, column, p),
+        _blocks_of(found.covariance, column, p),
         np.zeros(p) if centre is None else np.asarray(centre),
         found.weight,
         opened.blocks,
     )
 
 
-def _tests(found: Smoothed, term: Codes) -> Array:
-    """T and r of each term, (n_terms, 2): its β̂ in the r directions that are known best.
+def _tests(found: Smoothed, term: Codes, terms: AdditiveTerms, ridge: Array) -> Array:
+    """T and r of each term, (n_terms, 2).
 
-    M = R C Rᵀ = U D Uᵀ with H_jj = RᵀR,  T = Σ_(i ≤ r) (u_iᵀ R β̂)²/d_i
+    Of a number, its β̂ in the r directions that are known best, of about as many as it has
+    effective coefficients:
+
+        M = R C Rᵀ = U D Uᵀ with H_jj = RᵀR,  T = Σ_(i ≤ r) (u_iᵀ R β̂)²/d_i
     """
-    out = np.zeros((int(term.max(initial=-1)) + 1, 2))
-    for j in range(len(out)):
-        mine = np.flatnonzero(term == j)
+    out = np.zeros((len(terms.all), 2))
+    total = found.information @ found.theta + ridge * found.theta
+    for j, each in enumerate(terms.all):
+        mine = term == j
+        if not isinstance(each, NumberTerm):
+            own = np.isin(term, terms.columns_of(j)) & ~mine
+            out[j] = _test_without_penalty(found, total, mine, np.where(own, 0.0, ridge))
+            continue
         at = np.ix_(mine, mine)
         values, vectors = np.linalg.eigh(found.information[at])
         root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
         spread, directions = np.linalg.eigh(root @ found.covariance[at] @ root.T)
-        rank = min(max(round(float(found.edf[mine].sum())), 1), len(mine))
+        rank = min(max(round(float(found.edf[mine].sum())), 1), len(root))
         best = np.argsort(-spread)[:rank]
         best = best[spread[best] > SMALLEST * max(spread.max(initial=0.0), 0.0)]
         along = directions[:, best].T @ (root @ found.theta[mine])
         out[j] = float(np.sum(np.square(along) / spread[best])), rank
     return out
+
+
+def _test_without_penalty(
+    found: Smoothed, total: Array, mine: Array, ridge: Array
+) -> tuple[float, int]:
+    """T and r of a category or a pair, which a ridge shrinks in all directions: as if it had none.
+
+    ``total`` is c = (H + Λ)β̂ = ΦᵀWz.  With the other terms o penalised by ``ridge`` (the columns of
+    a pair by none) and B = (H_oo + Λ_o)⁻¹H_oj:
+
+        s = c_j − Bᵀc_o        S = H_jj − BᵀH_oj − H_joB + BᵀH_ooB        T = sᵀS⁻s/φ,  r = rank S
+    """
+    H, other = found.information, ~mine
+    root = inverse_factor(H[np.ix_(other, other)], ridge[other])
+    across = H[np.ix_(other, mine)]
+    B = root.T @ (root @ across)
+    score = total[mine] - B.T @ total[other]
+    shared = B.T @ across
+    S = H[np.ix_(mine, mine)] - shared - shared.T + B.T @ H[np.ix_(other, other)] @ B
+    unit = np.sqrt(np.maximum(np.diag(H)[mine], np.finfo(float).tiny))
+    values, vectors = np.linalg.eigh(S / unit[:, None] / unit)
+    kept = values > DETERMINED * max(values.max(initial=0.0), 0.0)
+    along = vectors[:, kept].T @ (score / unit)
+    return float(np.sum(np.square(along) / values[kept])) / found.dispersion, max(
+        int(kept.sum()), 1
+    )
 
 
 def _blocks_of(covariance: Array, column: Codes, p: int) -> Array:

@@ -74,7 +74,12 @@ from likely.objectives.inference import (
     gaussian_log_likelihood,
     has_constant_variance,
 )
-from likely.objectives.overdispersion import alpha_at_means, no_columns, restricted_alpha
+from likely.objectives.overdispersion import (
+    alpha_at_means,
+    block_excess,
+    no_columns,
+    restricted_alpha,
+)
 from likely.output.description import Description
 from likely.storage.declarations import Increasing, Numbers, SameCount, Saved
 
@@ -211,7 +216,7 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
             self._store_amounts(rows)
         with rows.executor.session():
             blocks = phi_blocks(amounts, found.terms) if logged else found.blocks
-            self._store_goodness(wanted, amounts._replace(blocks=blocks))
+            self._store_goodness(wanted, amounts._replace(blocks=blocks), found.given[0])
         return self
 
     def _likelihood(self) -> Likelihood:
@@ -227,8 +232,13 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         self.sigma_ = linear.sigma_
         self.covariance_[0, -1, -1] += self.sigma_**4 / (2 * left)
 
-    def _store_goodness(self, wanted: Likelihood, rows: EncodedRows[Schema]) -> None:
-        """α at the means of the fit, the range of the predictor, and how well rows are fitted."""
+    def _store_goodness(
+        self, wanted: Likelihood, rows: EncodedRows[Schema], given_strengths: Array
+    ) -> None:
+        """α at the means of the fit, the range of the predictor, and how well rows are fitted.
+
+        With α the covariance is that of counts whose variance is μ + αμ²: V + V(B/φ² − H/φ)V.
+        """
         blocks, executor, linear = rows.blocks, rows.executor, self.linear_
         theta = np.append(linear.coef_, linear.intercept_)
         framed = redesigned(blocks, Intercept, blocks.n_features + 1)
@@ -242,6 +252,12 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
                 self.n_counted_ += 1
             self.alpha_ = linear.count_alpha_ = float(given)
             if self.alpha_ > 0:
+                term = partial(block_excess, linear.likelihood_, self.alpha_, self.dispersion_)
+                excess = np.asarray(executor.sum(partial(term, theta), framed).value)
+                moved = np.eye(len(theta))
+                moved[:-1, -1] = -self.centre_
+                V = given_strengths @ moved
+                self.covariance_[0] += V @ excess @ V.T
                 linear.likelihood_ = NegativeBinomial(self.alpha_).with_link(wanted.link)
         elif "count_alpha_" in vars(linear):
             given = linear.count_alpha_

@@ -40,7 +40,7 @@ from likely.likelihoods.negative_binomial import NegativeBinomial, alpha_derivat
 from likely.likelihoods.poisson import Poisson
 from likely.numerics.additive import Additive, FieldwiseAdditive
 from likely.objectives.inference import inner_mean
-from likely.objectives.linear import block_eta, block_second_order, weighted_sum
+from likely.objectives.linear import Total, block_eta, block_second_order, weighted_sum
 
 DECADES = np.arange(-4.0, 5.0)  # around the estimate by moments, for the first α
 LEAST_GAIN = 1e-9  # nats above the Poisson: α̂ is then within 5e-5 standard errors of 0
@@ -253,6 +253,21 @@ def restricted_alpha(
         )
 
     return maximise_alpha(totals_at, alpha).alpha
+
+
+def block_excess(
+    likelihood: Likelihood, alpha: float, dispersion: float, theta: Array, block: Block
+) -> Total:
+    """B/φ² − H/φ: the variance of the slopes of a quasi-Poisson beyond that which it assumes.
+
+    H = Σ w (dμ/dη)²/μ x xᵀ        B = Σ w (dμ/dη)²/μ² (μ + αμ²) x xᵀ
+    """
+    eta = block_eta(theta, block)
+    weight = likelihood.derivatives(block.target, eta)[2] / dispersion
+    if block.weight is not None:
+        weight = weight * block.weight
+    times = (1 + alpha * likelihood.mean(eta)) / dispersion
+    return Total(block.X.sandwich(weight * times) - block.X.sandwich(weight))
 
 
 def alpha_of_means(y: Array, mean: Array, weight: Array) -> float:
