@@ -200,6 +200,68 @@ def test_entities_are_refused_before_they_are_expanded(tmp_path):
         lk.read(book)
 
 
+def ods_of_rows(path, rows):
+    """An .ods file with a sheet S of a header, and rows as they are written."""
+    head = "<table:table-row>" + ods_cell("x") + ods_cell("y") + "</table:table-row>"
+    sheet = f'<table:table table:name="S">{head}{rows}</table:table>'
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("content.xml", ODS.format(office=OFFICE, sheets=sheet, start=""))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ('office:value-type="float" office:value="1,5"', "holds '1,5'; a number such as 1.5"),
+        ('office:value-type="date" office:date-value="13.5.2021"', "'13.5.2021'; a date such as"),
+        ('office:value-type="date"', "holds ''; a date such as 2021-05-13 was expected"),
+        ('table:number-columns-repeated="many"', "is repeated 'many' times; a whole number"),
+        ('table:number-columns-repeated="-1"', "is repeated '-1' times; a whole number"),
+    ],
+)
+def test_a_cell_that_no_program_writes_so_is_refused_with_its_place(cell, said, tmp_path):
+    rows = f"<table:table-row>{ods_cell(1)}<table:table-cell {cell}/></table:table-row>"
+    path = ods_of_rows(tmp_path / "a.ods", rows)
+    with pytest.raises(InvalidFile) as caught:
+        lk.read(path)
+    assert "the cell in row 2, column 2 of sheet 'S'" in str(caught.value)
+    assert said in str(caught.value)
+
+
+REPEATED = 'table:number-{}-repeated="2000000000"'
+
+
+@pytest.mark.parametrize(
+    ("row", "cell", "said"),
+    [
+        ("", REPEATED.format("columns"), "column 1 of sheet 'S' is repeated 2,000,000,000 times"),
+        (REPEATED.format("rows"), "", "more than 50,000,000 cells"),
+        ('table:number-rows-repeated="many"', "", "row 2 of sheet 'S' is repeated 'many' times"),
+    ],
+)
+def test_repeats_that_would_fill_the_memory_are_refused(row, cell, said, tmp_path):
+    filled = ods_cell(1).replace("<table:table-cell", f"<table:table-cell {cell}")
+    path = ods_of_rows(tmp_path / "a.ods", f"<table:table-row {row}>{filled}</table:table-row>")
+    with pytest.raises(InvalidFile, match=said):
+        lk.read(path)
+
+
+def test_a_cell_far_below_and_one_far_to_the_right_do_not_fill_the_memory(tmp_path):
+    right = "".join([EDGE.format("columns", 16000), ods_cell(1)])
+    below = f'<table:table-row table:number-rows-repeated="1000000">{ods_cell(1)}'
+    rows = f"<table:table-row>{right}</table:table-row>{below}</table:table-row>"
+    with pytest.raises(InvalidFile, match="more than 50,000,000 cells from its first"):
+        lk.read(ods_of_rows(tmp_path / "a.ods", rows))
+
+
+def test_repeated_cells_and_rows_stand_as_often_and_blank_ones_take_no_room(tmp_path):
+    cell = ods_cell(7).replace("<table:table-cell", EDGE.format("columns", 2)[:-2])
+    blank = f"<table:table-row {REPEATED.format('rows')}>{EDGE.format('columns', 10**9)}"
+    rows = f'<table:table-row table:number-rows-repeated="3">{cell}</table:table-row>{blank}'
+    source = lk.read(ods_of_rows(tmp_path / "a.ods", f"{rows}</table:table-row>"))
+    assert source.to_frame().to_pydict() == {"x": [7, 7, 7], "y": [7, 7, 7]}
+
+
 def test_a_large_archive_in_a_small_file_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("likely.data.formats.workbooks.MOST_BYTES", 2**20)
     path = opendocument(tmp_path / "a.ods", {"S": [["x"], ["a" * 2**20]]})

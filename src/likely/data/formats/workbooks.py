@@ -11,7 +11,7 @@ when it is unpacked.
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +36,7 @@ ZIP = b"PK\x03\x04"
 INSTALL = "pip install 'likely[sheets]'"
 MOST_BYTES = 2**30  # of a workbook whose parts are unpacked
 MOST_CELLS = 50_000_000
+WIDEST = 2**14  # columns of a sheet, in every spreadsheet program
 SAMPLE_BYTES = 2**16  # of a part, in which declarations of entities are looked for at a time
 SHEETS_OF_XLSX = "xl/worksheets/"
 MOST_CHECKED = 2**28  # bytes of a sheet whose formulas are looked at
@@ -44,6 +45,7 @@ OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 DURATION = re.compile(r"PT(\d+)H(\d+)M(\d+)(?:[.,]\d+)?S")
+NOT_WHOLE = (BadZipFile, ParseError, ExpatError, KeyError, EOFError, OSError)
 
 
 def is_opendocument(path: Path) -> bool:
@@ -60,7 +62,7 @@ def open_workbook(
         _refuse_bombs(path, label)
         sheets = SHEETS_OF[format](path)
         name, table = _chosen(sheets, sheet)
-    except (BadZipFile, ParseError, ExpatError, KeyError, EOFError, OSError) as error:
+    except NOT_WHOLE as error:
         raise InvalidFile(
             label,
             f"it is not a complete workbook, although its name says so ({error}). Save it again, "
@@ -160,7 +162,7 @@ def _sheets_of_xlsx(path: Path) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
     for sheet in book.worksheets:
         sheet.reset_dimensions()  # which some programs write wrongly
-        found[sheet.title] = _trimmed_rows(sheet.iter_rows(values_only=True))
+        found[sheet.title] = _trimmed_rows((row, 1) for row in sheet.iter_rows(values_only=True))
     book.close()
     return found
 
@@ -171,59 +173,88 @@ def _sheets_of_ods(path: Path) -> dict[str, list[Row]]:
         for _, element in iterparse(stream, events=("end",)):
             if element.tag == f"{TABLE}table":
                 name = element.get(f"{TABLE}name", "")
-                found[name] = _trimmed_rows(_rows_of_ods(element))
+                found[name] = _trimmed_rows(_rows_of_ods(element, name))
                 element.clear()
     return found
 
 
-def _rows_of_ods(table: Element) -> Iterator[Row]:
+def _rows_of_ods(table: Element, sheet: str) -> "Iterator[tuple[Row, int]]":
+    """Each row, and how often it stands there."""
+    number = 1
     for row in table.iter(f"{TABLE}table-row"):
         cells: list[Cell] = []
         for cell in row:
-            times = int(cell.get(f"{TABLE}number-columns-repeated", "1"))
-            value = _value_of_ods(cell) if cell.tag == f"{TABLE}table-cell" else None
-            if value is None and len(cells) + times > MOST_CELLS:
-                break
-            cells += [value] * (times if value is not None else min(times, 1024 * 16))
-        while cells and cells[-1] is None:
-            cells.pop()
-        repeated = int(row.get(f"{TABLE}number-rows-repeated", "1"))
-        yield from [cells] * repeated
+            place = f"the cell in row {number:,}, column {len(cells) + 1:,} of sheet {sheet!r}"
+            times = _times(cell, "columns", place)
+            value = _value_of_ods(cell, place) if cell.tag == f"{TABLE}table-cell" else None
+            if value is not None and len(cells) + times > WIDEST:
+                raise UnclearSheet(
+                    f"{place} is repeated {times:,} times; a sheet of {WIDEST:,} columns at most "
+                    "was expected. Export it as CSV."
+                )
+            cells += [value] * min(times, WIDEST - len(cells))
+        times = _times(row, "rows", f"row {number:,} of sheet {sheet!r}")
+        yield cells, times
+        number += times
 
 
-def _value_of_ods(cell: Element) -> Cell:
+def _times(element: Element, what: str, place: str) -> int:
+    """How often a cell or a row stands there."""
+    written = element.get(f"{TABLE}number-{what}-repeated", "1")
+    if not re.fullmatch(r"[1-9][0-9]{0,17}", written):
+        raise _misread(place, f"is repeated {written!r} times", "a whole number")
+    return int(written)
+
+
+def _value_of_ods(cell: Element, place: str) -> Cell:
     kind = cell.get(f"{OFFICE}value-type")
     if kind is None:
         return None
     if kind in ("float", "currency", "percentage"):
         written = cell.get(f"{OFFICE}value", "nan")
-        return int(written) if re.fullmatch(r"-?\d{1,15}", written) else float(written)
+        try:
+            return int(written) if re.fullmatch(r"-?\d{1,15}", written) else float(written)
+        except ValueError:
+            raise _misread(place, f"holds {written!r}", "a number such as 1.5") from None
     if kind == "boolean":
         return cell.get(f"{OFFICE}boolean-value") == "true"
     if kind == "date":
-        return datetime.fromisoformat(cell.get(f"{OFFICE}date-value", "")[:26])
+        written = cell.get(f"{OFFICE}date-value", "")
+        try:
+            return datetime.fromisoformat(written[:26])
+        except ValueError:
+            raise _misread(place, f"holds {written!r}", "a date such as 2021-05-13") from None
     if kind == "time" and (parts := DURATION.fullmatch(cell.get(f"{OFFICE}time-value", ""))):
         hours, minutes, seconds = map(int, parts.groups())
         return (hours + minutes / 60 + seconds / 3600) / 24  # a part of a day, as in .xlsx
     return "\n".join("".join(part.itertext()) for part in cell.iter(f"{TEXT}p"))
 
 
-def _trimmed_rows(rows: "Iterator[Row]") -> list[Row]:
+def _misread(place: str, found: str, expected: str) -> UnclearSheet:
+    return UnclearSheet(
+        f"{place} {found}; {expected} was expected, as spreadsheet programs write it. Open and "
+        "save it in one, or export the sheet as CSV."
+    )
+
+
+def _trimmed_rows(rows: "Iterable[tuple[Row, int]]") -> list[Row]:
     """The rows up to the last one that has a cell; refused if there are too many cells."""
     kept: list[Row] = []
-    blank, n_cells = 0, 0
-    for row in rows:
-        if not any(cell is not None for cell in row):
-            blank += 1
+    blank, width = 0, 0
+    for row, times in rows:
+        n = max((j for j, cell in enumerate(row, start=1) if cell is not None), default=0)
+        if not n:
+            blank += times
             continue
-        kept += [()] * blank
-        blank, n_cells = 0, n_cells + len(row)
-        if n_cells > MOST_CELLS:
+        width = max(width, n)
+        if width * (len(kept) + blank + times) > MOST_CELLS:
             raise UnclearSheet(
-                f"a sheet has more than {MOST_CELLS:,} cells. Export it as CSV, which is read in "
-                "chunks."
+                f"a sheet has more than {MOST_CELLS:,} cells from its first to its last. Export "
+                "it as CSV, which is read in chunks."
             )
-        kept.append(row)
+        kept += [()] * blank
+        kept += [row[:n]] * times
+        blank = 0
     return kept
 
 
@@ -285,5 +316,5 @@ def has_sheet(data: object, sheet: str | None) -> bool:
     try:
         _refuse_bombs(Path(str(data)), str(data))
         return sheet in SHEETS_OF[format](Path(str(data)))
-    except (LikelyError, BadZipFile, ParseError, ExpatError, KeyError, EOFError, OSError):
+    except (*NOT_WHOLE, LikelyError, UnclearSheet):
         return False  # reading it says why
