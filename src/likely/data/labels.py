@@ -47,11 +47,11 @@ def are_names(n_values: int, n_rows: int) -> bool:
     return n_values > MANY_CLASSES and n_values * FEW_ROWS > n_rows
 
 
-def are_repeated(n_values: int, n_rows: int, above: float = 1.0) -> bool:
+def are_repeated(n_values: int, n_rows: int, above: float) -> bool:
     """Whether whole numbers are so few, each in many rows, that they are classes.
 
     Numbers from 0 up of which a share ``above`` of the rows is above half of the largest are
-    counts, if there are some and large ones are rare.
+    counts, if there are eight or more different ones and large ones are rare.
     """
     counts = n_values >= SOME_COUNTS and above < RARELY_LARGE
     few = n_values <= MANY_CLASSES and n_values * FEW_ROWS <= n_rows

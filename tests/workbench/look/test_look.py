@@ -652,3 +652,16 @@ def test_a_target_of_many_summands_is_computed_only_if_nothing_is_left():
         found = lk.look(whole.assign(y=y), "y").findings
         assert [each.columns for each in found if each.code == "LK404"] == [tuple("abcdef")]
     assert "LK404" not in lk.look(whole.assign(y=whole.y + 0.1 * DRAWS.normal(size=N)), "y").codes
+
+
+def test_a_look_never_advises_about_classes_of_a_target_that_its_task_counts():
+    draws = np.random.default_rng(0).poisson(2, 600)
+    rows = pd.DataFrame({"x": np.arange(600) % 7 / 7, "visits": np.append(draws[1:], 11)})
+    found = lk.look(rows, "visits")
+    assert found.kind == "count"
+    assert found.n_classes is None
+    assert found.balance == {}
+    assert not {each.code for each in found.findings} & {"LK303", "LK304"}
+    as_codes = lk.look(rows, "visits", kind="classes")
+    assert as_codes.n_classes == rows["visits"].nunique()
+    assert "LK303" in {each.code for each in as_codes.findings}

@@ -264,7 +264,8 @@ def _whole(seen: TargetValues) -> Task:
     if seen.values[0] < 0:
         return _measured(seen)
     above = seen.values[0] > 0
-    codes = ", or for classes if they are codes" if are_repeated(n, seen.n_rows) else ""
+    few = are_repeated(n, seen.n_rows, above=1.0)  # classes, were large ones not rare
+    codes = ", or for classes if they are codes" if few else ""
     tried = "counts, of amounts and of numbers" if above else "counts and of numbers"
     return Task(
         "count",

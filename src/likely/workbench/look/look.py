@@ -293,8 +293,7 @@ def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:
 
 
 def _profile(given: Dataset, table: "pa.Table", task: Task | None) -> Profile:
-    said = given.declared or given.roles.at_prediction()  # an exposure is of counts
-    has_classes = task.has_classes if task is not None and said else None
+    has_classes = None if task is None else task.has_classes
     profile = profile_of(table, given.target, classes=has_classes)
     named = given.seal is not None and given.seal.manifest.rule == NAMED_ROWS
     return replace(

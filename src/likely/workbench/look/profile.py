@@ -19,7 +19,6 @@ from likely.data.copies import copies_in_table
 from likely.data.labels import (
     ISO_DATE,
     are_names,
-    are_repeated,
     are_written_numbers,
     has_many_values,
 )
@@ -42,7 +41,7 @@ class ProfiledColumn:
     codes: Codes  # (n_rows,)
     values: Any  # pyarrow.Array, distinct, in the order of their appearance
     declared: bool = False  # as categories
-    classes: bool | None = None  # of a target: whether it holds them, where that was given
+    classes: bool | None = None  # of a target: whether its task has them; None: it has no task
 
     @cached_property
     def counts(self) -> Array:
@@ -99,12 +98,10 @@ class ProfiledColumn:
 
     @cached_property
     def reads_as_classes(self) -> bool:
-        """Whether such a target has classes: as given, or by the rule of ``task_of``."""
+        """Whether it has classes as a target: as its task, or, where it has none, as text."""
         if self.classes is not None:
             return self.classes
-        if not self.is_number:
-            return self.is_text or (self.kind == "boolean" and self.n_known > 0)
-        return are_repeated(self.n_distinct, self.n_known) and self.is_whole
+        return self.is_text or (self.kind == "boolean" and self.n_known > 0)
 
     @property
     def too_many_classes(self) -> bool:
@@ -259,7 +256,7 @@ def profile_of(
 ) -> Profile:
     """Every column encoded; an unknown target is refused with the nearest name.
 
-    ``classes`` says whether the target has classes; None decides by its values.
+    ``classes`` says whether the task of the target has classes; None is of one without a task.
     """
     names: Sequence[str] = table.column_names
     place = None if target is None else column_index(names, target)
