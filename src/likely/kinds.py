@@ -1,8 +1,9 @@
 """The kinds of targets and of columns; imports no large library."""
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Literal, get_args
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Literal, get_args
 
+from likely.errors import InvalidInput
 from likely.output.formatting import all_listed, count
 
 TargetKind = Literal["binary", "classes", "ordinal", "count", "positive", "real"]
@@ -24,6 +25,31 @@ IN_WORDS: Mapping[TargetKind, str] = {
 # a word is a sparse column: how often it occurs in a document
 ColumnKind = Literal["number", "boolean", "category", "word", "date", "other"]
 FEATURE_KINDS: frozenset[ColumnKind] = frozenset({"number", "boolean", "category", "word"})  # as is
+
+
+def order_with_positive(
+    positive: Any, order: Sequence[Any] | None, kind: TargetKind | None
+) -> Sequence[Any] | None:
+    """The order of classes; a positive class is an order of one, beside no other order or kind.
+
+    >>> order_with_positive("yes", None, "binary"), order_with_positive(None, None, "count")
+    (('yes',), None)
+    """
+    if positive is None:
+        return order
+    if order is not None:
+        raise InvalidInput(
+            f"An order of classes and the positive class {positive!r} were given; an order is of "
+            "ordinal targets, and one of two classes is the positive one. Leave one of them out, "
+            "order (--order) or positive (--positive)."
+        )
+    if kind not in (None, "binary"):
+        raise InvalidInput(
+            f"The positive class {positive!r} and the kind {kind!r} were given; only one of two "
+            "classes is the positive one. Leave one of them out, positive (--positive) or kind "
+            "(--kind)."
+        )
+    return (positive,)
 
 
 def kinds_in_order(kinds: Iterable[TargetKind]) -> list[TargetKind]:

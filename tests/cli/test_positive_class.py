@@ -47,7 +47,7 @@ def test_a_class_that_is_none_of_two_is_refused():
     three = frame(("yes", "no")).assign(ill=lambda f: f["ill"].where(f["x"] > -1, "gone"))
     with pytest.raises(InvalidInput, match="one of two classes was expected"):
         lk.look(three, "ill", positive="yes")
-    with pytest.raises(InvalidInput, match="order and positive='yes' were both given"):
+    with pytest.raises(InvalidInput, match="An order of classes and the positive class 'yes'"):
         lk.dataset(three, "ill", positive="yes", order=["no", "yes"])
 
 
@@ -75,3 +75,38 @@ def test_a_threshold_is_of_the_positive_class():
     found = lk.predict(trained, rows[["x"]], threshold=0.3).to_frame()["prediction"]
     np.testing.assert_array_equal(found, np.where(p >= 0.3, "ja", "nein"))
     assert (found == "ja").sum() > (p > 0.5).sum()
+
+
+@pytest.mark.parametrize("verb", [lk.dataset, lk.train], ids=["dataset", "train"])
+@pytest.mark.parametrize(
+    ("beside", "said"),
+    [
+        ({"order": ["nein", "ja"]}, "An order of classes and the positive class 'ja' were given"),
+        ({"kind": "ordinal"}, "The positive class 'ja' and the kind 'ordinal' were given"),
+        ({"kind": "count"}, "The positive class 'ja' and the kind 'count' were given"),
+    ],
+)
+def test_python_refuses_a_positive_class_beside_an_order_or_another_kind(verb, beside, said):
+    model = {"model": "naive-bayes"} if verb is lk.train else {}
+    with pytest.raises(InvalidInput, match=said):
+        verb(frame(("ja", "nein")), "ill", positive="ja", **model, **beside)
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "count"])
+def test_the_command_line_refuses_a_positive_class_beside_another_kind(kind, tmp_path, likely):
+    frame(("ja", "nein")).to_csv(tmp_path / "ill.csv", index=False)
+    refused = likely("look", "ill.csv", "--target", "ill", "--positive", "ja", "--kind", kind)
+    assert refused.exit == 1
+    assert f"The positive class 'ja' and the kind '{kind}'" in " ".join(refused.err.split())
+    assert "--order" not in refused.err
+
+
+def test_the_help_of_train_names_every_option_that_switches_to_cross_validation(likely):
+    told = " ".join(likely("train", "--help").out.split())
+    sentence = told[told.index("A SEAL, DATA with") : told.index("are scored by cross-validation")]
+    usual = lk.train(frame(("ja", "nein")), "ill", "naive-bayes")
+    assert "cross-validation" not in str(usual)
+    for name, value in {"kind": "binary", "order": ["nein", "ja"], "positive": "ja"}.items():
+        trained = lk.train(frame(("ja", "nein")), "ill", "naive-bayes", **{name: value})
+        assert "cross-validation" in str(trained)
+        assert f"--{name}" in sentence

@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from likely.kinds import TARGET_KINDS
+from likely.errors import InvalidInput
+from likely.kinds import TARGET_KINDS, order_with_positive
 from likely.tasks.request import DataOptions, Exit, Refusal
 
 Command = Callable[..., Any]
@@ -148,16 +149,14 @@ def data_options(
 
 
 def _data_options(positive: str | None = None, **given: Any) -> DataOptions:
-    """The options, in which a positive class is the order of two classes."""
-    if positive is None:
+    """The options, in which a positive class is an order of one."""
+    if "order" not in given:
         return DataOptions(**given)
-    if given["order"] is not None:
-        raise Refusal(
-            f"--order and --positive {positive} were given; an order is of ordinal targets, and "
-            "one of two classes is the positive one. Leave one of them out.",
-            Exit.USAGE,
-        )
-    return DataOptions(**given | {"order": (positive,)})
+    try:
+        order = order_with_positive(positive, given["order"], given.get("kind"))
+    except InvalidInput as error:
+        raise Refusal(str(error), Exit.USAGE) from None
+    return DataOptions(**given | {"order": order})
 
 
 def gathered(

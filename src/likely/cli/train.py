@@ -90,10 +90,10 @@ def train(
 ) -> Answer:
     """Train MODEL on DATA or the training rows of a SEAL, and score it on held-out rows.
 
-    A SEAL, DATA with -x, --group, --by-time, --kind or --order, and DATA with missing cells or
-    dates that MODEL cannot use as they are, are scored by cross-validation, with the columns
-    prepared inside each fit. Otherwise the columns are used as they are, and a fifth of the rows
-    is held out for the score. The saved model is fitted to all rows.
+    A SEAL, DATA with -x, --group, --by-time, --kind, --order or --positive, and DATA with missing
+    cells or dates that MODEL cannot use as they are, are scored by cross-validation, with the
+    columns prepared inside each fit. Otherwise the columns are used as they are, and a fifth of
+    the rows is held out for the score. The saved model is fitted to all rows.
     """
     from likely.runs import RunFolder
     from likely.tasks.fits import TrainRequest

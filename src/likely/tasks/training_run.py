@@ -1,8 +1,9 @@
 """``likely.train``: one model on one table, with a score on held-out rows, and its RUN.
 
-A SEAL, folds, groups, time, a kind of target, and tables with cells that a model cannot use as they
-are, are scored by cross-validation, with the columns prepared inside each fit.  Otherwise columns
-are used as they are, and a fifth of the rows is held out.  The model is fitted to all rows.
+A SEAL, folds, groups, time, a kind of target, an order or a positive class, and tables with cells
+that a model cannot use as they are, are scored by cross-validation, with the columns prepared
+inside each fit.  Otherwise columns are used as they are, and a fifth of the rows is held out.  The
+model is fitted to all rows.
 """
 
 import shlex
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, final
 
+from likely.kinds import order_with_positive
 from likely.names import known_name
 from likely.output.progress import stage
 from likely.tasks.final_run import scored_elsewhere
@@ -160,8 +162,9 @@ def train(
         **dict.fromkeys(("drop", "category", "feature", "text"), "columns"),
     }
     given_about: dict[str, Any] = dict(about)
-    if (positive := given_about.pop("positive", None)) is not None:
-        given_about["order"] = (positive,)
+    given_about["order"] = order_with_positive(
+        given_about.pop("positive", None), about.get("order"), about.get("kind")
+    )
     roles: Any = {
         name: in_list(value, name, of=listed[name])
         if name in listed and value is not None

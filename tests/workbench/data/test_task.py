@@ -60,6 +60,20 @@ def test_an_order_can_be_given_and_must_name_every_class():
         task_of(given, "y", ordered=["s", "m"])
 
 
+@pytest.mark.parametrize("order", [["xx", "zz", "ja"], ["xx", "ja"], ["nein", "nein", "ja"]])
+def test_an_order_of_two_classes_names_both_of_them_once(order):
+    given = table(["ja", "nein"] * 9)
+    assert task_of(given, "y", kind="binary", ordered=["nein", "ja"]).classes == ("nein", "ja")
+    assert task_of(given, "y", kind="binary", ordered=["ja"]).classes == ("nein", "ja")
+    with pytest.raises(InvalidInput, match="and the kind 'binary' were given, and 'y' has the cl"):
+        task_of(given, "y", kind="binary", ordered=order)
+
+
+def test_one_class_is_no_order_of_an_ordinal_target():
+    with pytest.raises(InvalidInput, match=r"The order \['ja'\] lacks 'nein'"):
+        task_of(table(["ja", "nein"] * 9), "y", kind="ordinal", ordered=["ja"])
+
+
 def test_a_kind_that_is_told_overrules_and_is_checked():
     counts = table([0, 1, 2] * 30)
     assert task_of(counts, "y", kind="count").kind == "count"

@@ -47,7 +47,7 @@ from likely.data.readings.table_readings import (
 )
 from likely.data.source import Source
 from likely.errors import InvalidFile, InvalidInput, LikelyError, UnknownName
-from likely.kinds import TargetKind
+from likely.kinds import TargetKind, order_with_positive
 from likely.sealing.folder import TRAIN, SealFolder, is_seal, open_folder
 from likely.sealing.sealed import Sealed, folder_of
 from likely.workbench.data.builtin_data import BUILTIN, builtin_table
@@ -121,13 +121,7 @@ def dataset(
     >>> likely.compare(found, models=["glm-poisson"], folds=2, repeats=1).rows.exposure
     'days'
     """
-    if positive is not None:
-        if order is not None:
-            raise InvalidInput(
-                f"order and positive={positive!r} were both given; one is of ordered classes, the "
-                "other of two. Leave one of them out."
-            )
-        order = (positive,)
+    order = order_with_positive(positive, order, kind)
     asked = AskedReadings.of(number, date, decimal)
     known = data if isinstance(data, Dataset) else None
     if known is not None and (asked or sheet is not None):

@@ -155,8 +155,8 @@ def task_of(
     seen = target_values(table, target)
     if ordered is not None and not isinstance(ordered, bool):
         _refuse_unordered(target, kind)
-        if len(ordered) == 1 or kind == "binary":
-            return _with_positive(seen, ordered[-1])
+        if kind == "binary" or (kind is None and len(ordered) == 1):
+            return _with_positive(seen, ordered)
         return _in_order(seen, tuple(ordered))
     if kind is not None:
         return _as_given(seen, kind)
@@ -352,13 +352,19 @@ def _in_order(seen: TargetValues, order: tuple[Any, ...]) -> Task:
     return Task("ordinal", seen.target, order, order, "the target's order was given")
 
 
-def _with_positive(seen: TargetValues, label: Any) -> Task:
-    """Two classes, the positive one last."""
-    positive = _as_in_column(label, seen)
+def _with_positive(seen: TargetValues, given: Sequence[Any]) -> Task:
+    """Two classes, the positive one last; it is given alone, or behind the other."""
+    *others, positive = (_as_in_column(label, seen) for label in given)
+    found = f"{seen.target!r} has the classes {listed(list(map(repr, seen.values)), 10)}"
+    if others and others != [value for value in seen.values if value != positive]:
+        raise InvalidInput(
+            f"The order {list(given)!r} and the kind 'binary' were given, and {found}; each of two "
+            "classes was expected once. Use positive= (--positive) with one of them instead of the "
+            "order, or leave both out."
+        )
     if len(seen.values) != 2 or positive not in seen.values:
         raise InvalidInput(
-            f"The positive class {positive!r} was given, and {seen.target!r} has the classes "
-            f"{listed([repr(value) for value in seen.values], 10)}; one of two classes was "
+            f"The positive class {positive!r} was given, and {found}; one of two classes was "
             "expected. Name one of them, or leave it out."
         )
     order = (*(value for value in seen.values if value != positive), positive)
