@@ -39,10 +39,10 @@ import likely as lk
 from benchmarks import mixed_tables
 from benchmarks.mixed_tables import Absent, MixedTable
 from benchmarks.table_peers import BOOSTERS, CLASSES, PEERS, Held, Rows
+from likely.inputs.foreign_models import predictive_family
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
 from likely.metrics.baseline import family_around, usual_families
 from likely.metrics.prediction import Prediction
-from likely.workbench.models.model_inside import predictive_family
 from likely.workbench.scoring.predictions import prediction_intervals, with_density
 
 LEVEL = 0.9  # of the intervals

@@ -25,10 +25,10 @@ from likely.errors import UnknownName
 from likely.explanations.sampled import MixedRows, mixed_rows
 from likely.inputs.bounded_rows import counting_bounded
 from likely.inputs.estimators import check_fitted_model, refuse_unless_whole
+from likely.inputs.foreign_models import new_spread, predictive_family
 from likely.inputs.rows import offset_arguments, offset_numbers, refuse_without_offset
 from likely.inputs.tables import as_frame, n_rows_of, own_columns, refuse_file, rows_at
 from likely.inputs.targets import check_numbers, codes_among
-from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
 from likely.output.formatting import (
     WIDEST,
@@ -306,15 +306,13 @@ def _losses(
         return lambda X: _log_loss(model, X, codes, moved), "log loss"
     numbers = np.asarray(check_numbers(y, "y", n_rows=n_rows), dtype=np.float64)
     moved = offset_arguments(model, "predict", **moved)
-    family: PredictiveFamily | None = (
-        model.predictive_family() if has_method(model, "predictive_family") else None
-    )
+    family = predictive_family(model)
     if family is None:
         return lambda X: np.square(numbers - _means(model, X, moved)), "squared error"
     whole = bool((numbers == np.round(numbers)).all() and (numbers >= 0).all())
 
     def losses(X: object) -> Array:
-        spread = model.new_spread(X) if has_method(model, "new_spread") else None
+        spread = new_spread(model, X)
         found = family.log_density(numbers, _means(model, X, moved), spread, counts=whole)
         return -np.maximum(found, -745.0)
 

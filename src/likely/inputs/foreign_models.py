@@ -1,4 +1,4 @@
-"""What an estimator of another library needs of its columns, read from its class and its parts.
+"""What an estimator of another library needs and knows, read from its class and its parts.
 
 whether the scale of a column matters    a penalty, a distance, a kernel or a gradient compares
                                          columns, whatever its argument is called (``C``, ``alpha``,
@@ -6,6 +6,7 @@ whether the scale of a column matters    a penalty, a distance, a kernel or a gr
 whether it takes missing cells           its tags; a pipeline with an imputer
 whether it chooses its own columns       a pipeline that begins with a ``ColumnTransformer``, an
                                          encoder, or anything else that reads text
+which density numbers have               that of the fitted model inside a pipeline or a search
 
 A model inside another one (in a search, a calibration, an ensemble, a pipeline) counts as the
 model itself.  An estimator of scikit-learn is taken to depend on the scale unless it is listed here
@@ -13,11 +14,13 @@ as one that does not: scaling without need changes nothing, its absence is a han
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
+from likely._typing import Array
+from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
 
 SCALE_FREE = (  # modules whose estimators give the same predictions on any scale of a column
@@ -43,6 +46,13 @@ COMPARING = {  # arguments, in other libraries, of what compares columns
     *("reg_alpha", "reg_lambda", "reg_param", "lam", "lambda_", "lambda_1", "weight_decay"),
     *("gamma", "kernel", "metric", "n_neighbors", "hidden_layer_sizes", "shrinkage"),
 }
+
+
+@runtime_checkable
+class FittedSearch(Protocol):
+    """A search like those of scikit-learn, which contains the best model."""
+
+    best_estimator_: Any
 
 
 def depends_on_scale(model: Any) -> bool:
@@ -96,6 +106,37 @@ def models_inside(model: Any) -> Iterator[Any]:
             part = item[1] if isinstance(item, tuple) and len(item) == 2 else item
             if not isinstance(part, type) and has_method(part, "fit"):
                 yield part
+
+
+def fitted_inside(model: object) -> Any:
+    """The fitted model that predicts, inside pipelines and searches; any other is its own."""
+    if isinstance(model, Pipeline):
+        return fitted_inside(model.steps[-1][1])
+    return fitted_inside(model.best_estimator_) if isinstance(model, FittedSearch) else model
+
+
+def predictive_family(model: Any) -> PredictiveFamily | None:
+    """The density of y around the predicted mean; None if a model has none."""
+    inner = fitted_inside(model)
+    if not has_method(inner, "predictive_family"):
+        return None
+    found: PredictiveFamily | None = inner.predictive_family()
+    return found
+
+
+def new_spread(model: Any, features: object) -> Array | None:
+    """The standard deviation of η by categories that the fit did not have; None if unknown."""
+    inner = fitted_inside(model)
+    if not has_method(inner, "new_spread"):
+        return None
+    while model is not inner:
+        if isinstance(model, Pipeline):
+            features = model[:-1].transform(features) if len(model) > 1 else features
+            model = model.steps[-1][1]
+        else:
+            model = model.best_estimator_
+    found: Array | None = inner.new_spread(features)
+    return found
 
 
 def _compares_columns(kind: type[Any], model: Any) -> bool:

@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from likely.errors import InvalidInput
+from likely.inputs.foreign_models import predictive_family
 from likely.inputs.tables import as_frame, own_columns, rows_at
 from likely.metrics.baseline import BestConstant
 from likely.output.description import describe
@@ -32,7 +33,7 @@ from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.opening import dataset
 from likely.workbench.data.task import task_of_fit
 from likely.workbench.look.look import look
-from likely.workbench.models.model_inside import predictive_family, unprepared
+from likely.workbench.models.model_inside import unprepared
 from likely.workbench.preparation.prepared import Prepared, prepared
 from likely.workbench.scoring.column_effects import (
     MOST_COLUMNS,

@@ -1,22 +1,24 @@
 """What a model says, in the form that metrics read."""
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.linear_model import LogisticRegression as Theirs
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 
 import likely as lk
 from likely.errors import InvalidInput, UnseenCategories
+from likely.inputs.foreign_models import new_spread, predictive_family
 from likely.likelihoods import Gaussian
 from likely.special import LOG_FLOOR
 from likely.workbench.data.task import Task, task_of
-from likely.workbench.models.model_inside import predictive_family
 from likely.workbench.scoring.predictions import predict_for, prediction_intervals, truth_of
 
 RNG = np.random.default_rng(0)
@@ -112,6 +114,37 @@ def test_the_density_of_a_held_out_category_has_its_variance():
     assert prediction.log_density.mean() > stats.poisson(y.mean()).logpmf(y[240:]).mean() + 0.3
     known = predict_for(model, task, table[:240])
     assert_allclose(known.log_density, family.log_density(y[:240], known.means, counts=True))
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        make_pipeline,
+        lk.Prepared,
+        lambda model: make_pipeline(FunctionTransformer(), "passthrough", model),
+        lambda model: lk.Prepared(make_pipeline(FunctionTransformer(), model)),
+        lambda model: GridSearchCV(make_pipeline(model), {"additivemodel__terms": ["auto"]}, cv=2),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::likely.errors.UnseenCategories")
+def test_a_pipeline_or_a_search_is_scored_as_the_model_inside(around):
+    rng = np.random.default_rng(2)
+    site = np.tile(np.arange(12), 10)
+    y = rng.normal(size=12)[site] + rng.normal(0, 0.3, 120)
+    frame = pd.DataFrame({"site": [f"s{k}" for k in site]})
+    new = frame.replace("s3", "new")
+    bare, model = (each.fit(frame, y) for each in (lk.AdditiveModel(), around(lk.AdditiveModel())))
+    assert (bare.new_spread(new) > 0).sum() == 10
+    assert_allclose(new_spread(model, new), bare.new_spread(new))
+    expected, found = (
+        lk.permutation_importance(each, new, y, repeats=1).increase for each in (bare, model)
+    )
+    assert_allclose(found, expected)
+    table = pa.table({**new, "y": y})
+    expected, found = (
+        predict_for(each, task_of(table, "y"), table).log_density for each in (bare, model)
+    )
+    assert_allclose(found, expected)
 
 
 def test_a_mean_outside_the_family_has_no_density():

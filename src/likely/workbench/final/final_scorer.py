@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, final
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.inputs.foreign_models import predictive_family
 from likely.kinds import TargetKind
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics import Prediction, Truth, constant_prediction, metrics_for, score_of
@@ -29,7 +30,7 @@ from likely.sealing.folder import SealFolder
 from likely.sealing.judges import JUDGES
 from likely.workbench.data.roles import Roles
 from likely.workbench.data.task import Task, task_of_fit
-from likely.workbench.models.model_inside import link_of, predictive_family
+from likely.workbench.models.model_inside import link_of
 from likely.workbench.scoring.predictions import (
     has_probabilities,
     predict_features,

@@ -1,4 +1,4 @@
-"""What the workbench asks of any model: its density around the mean, its link, the model inside.
+"""What the workbench asks of any model: what its fit takes, its link, the model inside.
 
 A model of the workbench includes the preparation of its rows (``Prepared``), or is as it is.
 """
@@ -6,13 +6,9 @@ A model of the workbench includes the preparation of its rows (``Prepared``), or
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from likely._typing import Array
 from likely.errors import InvalidInput
-from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
 
 
@@ -51,37 +47,6 @@ def refuse_unused(model: Any, arguments: Mapping[str, Any]) -> None:
 def given_only(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments that are not None."""
     return {name: value for name, value in arguments.items() if value is not None}
-
-
-@runtime_checkable
-class Predictive(Protocol):
-    """A model of numbers with a predictive density."""
-
-    def predictive_family(self) -> PredictiveFamily | None: ...
-
-
-@runtime_checkable
-class FittedSearch(Protocol):
-    """A search like those of scikit-learn, which contains the best model."""
-
-    best_estimator_: Any
-
-
-def predictive_family(model: Any) -> PredictiveFamily | None:
-    """The density of y around the predicted mean; None if a model has none.
-
-    A pipeline and a search of scikit-learn have that of the model inside.
-    """
-    if isinstance(model, Predictive):
-        return model.predictive_family()
-    if isinstance(model, Pipeline):
-        return predictive_family(model.steps[-1][1])
-    return predictive_family(model.best_estimator_) if isinstance(model, FittedSearch) else None
-
-
-def new_spread(model: Any, features: Any) -> Array | None:
-    """The standard deviation of η by categories that the fit did not have; None if unknown."""
-    return np.asarray(model.new_spread(features)) if has_method(model, "new_spread") else None
 
 
 def link_of(model: Any) -> str:

@@ -27,7 +27,12 @@ from likely.explanations.effects import DatePart
 from likely.explanations.explanation import Explanation, like_its_rows
 from likely.graphical.drawing.diagram import Diagram
 from likely.inputs.estimators import Estimator, feature_names
-from likely.inputs.foreign_models import chooses_columns
+from likely.inputs.foreign_models import (
+    chooses_columns,
+    fitted_inside,
+    new_spread,
+    predictive_family,
+)
 from likely.inputs.tables import (
     check_table,
     names_in_fit,
@@ -46,7 +51,6 @@ from likely.workbench.models.model_entry import ModelEntry, bag_of
 from likely.workbench.models.model_inside import (
     given_only,
     link_of,
-    predictive_family,
     refuse_unused,
 )
 from likely.workbench.preparation.cells import Cells, numbers_of, read_cells
@@ -308,10 +312,10 @@ class Prepared(Estimator):
             given["of"] = of
         return self._fitted_model().predict_interval(self.prepare(X), level, **given)
 
-    @if_model_has("new_spread")
+    @available_if(lambda self: has_method(fitted_inside(self._fitted_model()), "new_spread"))
     def new_spread(self, X: object) -> Array:
         """The standard deviation of the predictor by categories that the fit did not have."""
-        return np.asarray(self._fitted_model().new_spread(self.prepare(X)))
+        return np.asarray(new_spread(self._fitted_model(), self.prepare(X)))
 
     @if_model_has("score_samples")
     def score_samples(self, X: Any) -> Array:

@@ -35,6 +35,7 @@ from likely.compute.executor import Executor, Serial, executor_for
 from likely.errors import InvalidInput, LoopsNotKept
 from likely.generative.class_counts import fits_without, is_of_totals
 from likely.inputs.estimators import Estimator
+from likely.inputs.foreign_models import predictive_family
 from likely.likelihoods.log_normal import LogNormal
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.predictive import PredictiveFamily
@@ -50,7 +51,7 @@ from likely.workbench.models.model_entry import (
     split_settings,
     with_prefix,
 )
-from likely.workbench.models.model_inside import link_of, predictive_family, unprepared
+from likely.workbench.models.model_inside import link_of, unprepared
 from likely.workbench.preparation.cells import Cells, gaps_of
 from likely.workbench.preparation.choices import (
     MOST_LEVELS,

@@ -22,6 +22,7 @@ from likely.data.hashed_splits import split_mask, split_source
 from likely.data.labels import LARGE
 from likely.data.source import Source
 from likely.data.source_blocks import chunks
+from likely.inputs.foreign_models import predictive_family
 from likely.kinds import CLASS_KINDS, TargetKind
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.base import Metric
@@ -33,7 +34,7 @@ from likely.metrics.score import LEVEL, Score, ScoreTotals, score_of
 from likely.numerics.additive import pairwise_total
 from likely.numerics.intervals import Estimate, gain_to_json
 from likely.workbench.data.task import Task
-from likely.workbench.models.model_inside import link_of, predictive_family
+from likely.workbench.models.model_inside import link_of
 from likely.workbench.scoring.predictions import predict_for, truth_of
 
 if TYPE_CHECKING:

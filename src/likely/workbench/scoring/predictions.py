@@ -26,6 +26,7 @@ from likely.additive.additive_model import AdditiveModel
 from likely.errors import InvalidInput
 from likely.generative.base import FittedComponents
 from likely.inputs.bounded_rows import counting_bounded
+from likely.inputs.foreign_models import new_spread, predictive_family
 from likely.inputs.tables import names_in_fit
 from likely.kinds import CLASS_KINDS, TargetKind
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
@@ -37,7 +38,7 @@ from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import METRICS, metric_for
 from likely.names import has_method
 from likely.workbench.data.task import Task
-from likely.workbench.models.model_inside import new_spread, predictive_family, unprepared
+from likely.workbench.models.model_inside import unprepared
 from likely.workbench.preparation.prepared import Prepared
 
 if TYPE_CHECKING:
