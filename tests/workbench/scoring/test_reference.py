@@ -9,17 +9,25 @@ import pytest
 
 import likely as lk
 from likely.metrics.prediction import Prediction, Truth
+from likely.numerics.intervals import Estimate
 from likely.workbench.comparison.comparison_entry import TIMES_AS_LONG, with_pairs
 from likely.workbench.data.opening import dataset
 from likely.workbench.data.task import Task, task_of
+from likely.workbench.preparation.prepared import prepared
 from likely.workbench.scoring import reference
 from likely.workbench.scoring.predictions import truth_of
 from likely.workbench.scoring.reference import (
     MOST_LEARNED,
+    Reference,
+    boosted_on,
     costs_little,
     learned_rows,
     reference_from_json,
 )
+
+
+def refused(*_):
+    raise ValueError("a value that it does not take")
 
 
 def columns(n=1200, seed=0):
@@ -153,6 +161,34 @@ def test_it_is_not_fitted_beside_models_that_were_named_nor_to_exposures():
     assert costs_little(plain, 5)
     assert costs_little(plain, reference.MOST_COLUMNS)
     assert not costs_little(plain, reference.MOST_COLUMNS + 1)
+
+
+@pytest.mark.parametrize("step", ["_scored", "Truth.joined", "Prediction.joined"])
+def test_values_that_boosting_does_not_take_leave_a_comparison_without_a_reference(
+    step, monkeypatch
+):
+    rows = dataset(with_a_product("real")[:60], "y").for_models(None, "compare")
+    plan = rows.folds(3)
+    assert boosted_on(rows, plan, seed=0) is not None
+    monkeypatch.setattr(reference, "SETTINGS", {"max_iter": 1})
+    monkeypatch.setattr(f"{reference.__name__}.{step}", refused)
+    assert boosted_on(rows, plan, seed=0) is None
+
+
+def test_a_reference_stays_without_columns_where_they_cannot_be_shuffled(monkeypatch):
+    rows = dataset(with_a_product("real")[:60], "y").for_models(None, "compare")
+    boosted = boosted_on(rows, rows.folds(3), seed=0)
+    missed = Reference({"linear": Estimate(0.5, 0.4, 0.6, 0.0)}, 60, closer=("linear",))
+    assert missed.is_missed_by("linear")
+    line = prepared(lk.LinearRegression())
+    for step in ("__init__", "columns", "pairs"):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"{reference.__name__}._Shuffled.{step}", refused)
+            found = boosted.with_columns(missed, "linear", line)
+        assert found.to_json() == {**missed.to_json(), "over": "linear"}
+    monkeypatch.setattr(type(boosted.first[0].train), "fit", refused)
+    found = boosted.with_columns(missed, "linear", line)
+    assert found.to_json() == {**missed.to_json(), "over": "linear"}
 
 
 def test_the_density_of_a_row_is_of_a_family_that_has_not_seen_it():

@@ -207,10 +207,13 @@ class Boosted:
             return replace(found, over=name)
         fit, model = self.first
         task = fit.train.settled
-        with warnings_by_thread(), caught_warnings(), one_thread():
-            carried = _Shuffled(task, fit, model, fit.train.fit(estimator), self.seed)
-            columns = carried.columns()
-            return replace(found, over=name, columns=columns, pairs=carried.pairs(columns))
+        try:
+            with warnings_by_thread(), caught_warnings(), one_thread():
+                carried = _Shuffled(task, fit, model, fit.train.fit(estimator), self.seed)
+                columns = carried.columns()
+                return replace(found, over=name, columns=columns, pairs=carried.pairs(columns))
+        except ValueError:  # of columns or values that one of them does not take
+            return replace(found, over=name)
 
 
 def boosted_on(rows: Dataset, plan: Folds, *, seed: int) -> Boosted | None:
@@ -228,17 +231,12 @@ def boosted_on(rows: Dataset, plan: Folds, *, seed: int) -> Boosted | None:
                 n += len(fold.test)
                 if n >= ENOUGH_HELD:
                     break
+        assert first is not None, "there are two folds at least"
+        row, truth, prediction = zip(*held, strict=True)
+        joined = Truth.joined(truth), Prediction.joined(prediction)
+        return Boosted(plan, np.concatenate(row), *joined, first, seed)
     except ValueError:  # of columns or values that it does not take: there is no reference
         return None
-    assert first is not None, "there are two folds at least"
-    return Boosted(
-        plan,
-        np.concatenate([each[0] for each in held]),
-        Truth.joined([each[1] for each in held]),
-        Prediction.joined([each[2] for each in held]),
-        first,
-        seed,
-    )
 
 
 @contextmanager
