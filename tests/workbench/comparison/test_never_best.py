@@ -7,6 +7,7 @@ that vary more, and columns that extrapolate.
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import QuantileRegressor
 
 import likely as lk
 from likely.cli.main import run
@@ -123,6 +124,22 @@ def test_of_models_that_the_score_does_not_tell_apart_the_one_with_better_means_
     assert f"linear predicts the means better: R² {found['linear'].others['r2']:.2f}" in said
     joined = joined_comparisons([found.facts()], [found.facts()])
     assert [each["model"] for each in joined[0]["models"]] == [each.name for each in found.entries]
+
+
+def test_means_decide_no_tie_of_another_metric():
+    """A quantile below the mean has the smaller absolute error, and is asked for by ``metric``."""
+    rng = np.random.default_rng(9)
+    x = rng.uniform(0, 3, 80)
+    frame = pd.DataFrame({"x": x, "y": np.exp(x + rng.normal(0, 0.8, 80))})
+    quantile = QuantileRegressor(alpha=0, quantile=0.35)
+    models = {"mean": "linear", "quantile": quantile}
+    found = lk.compare(frame, "y", models, metric="mae", folds=5, repeats=1)
+    assert found["mean"].others["r2"] > found["quantile"].others["r2"] + 0.2
+    assert found["mean"].against_best.p > 0.4
+    assert [each.name for each in found.entries] == ["quantile", "mean", "constant"]
+    joined = joined_comparisons([found.facts()], [found.facts()])
+    assert [each["model"] for each in joined[0]["models"]] == ["quantile", "mean", "constant"]
+    assert found.facts()["metric"] == "mae"
 
 
 def test_good_means_are_not_barred_for_a_median_that_no_mean_reaches():

@@ -433,7 +433,9 @@ def _ranked(entries: list[Entry], metric: Metric, test_per_train: float) -> tupl
         baseline=BASELINE,
         test_per_train=test_per_train,
         never_best=[name for name, each in scored.items() if each.worse_by],
-        r2={name: each.others.get("r2", nan) for name, each in scored.items()},
+        r2={name: each.others.get("r2", nan) for name, each in scored.items()}
+        if metric.needs_density
+        else None,
     )
     tested = [
         replace(

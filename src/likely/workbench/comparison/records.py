@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from likely.errors import CannotWrite
+from likely.metrics.numbers import LogLikelihood
 from likely.storage.files import lock
 from likely.storage.json import plain, read_json, write_json
 from likely.workbench.models.registry import BASELINE
@@ -140,7 +141,9 @@ def _ranked(entries: Mapping[str, Record], about: Record) -> list[Record]:
         r2={
             name: _nan_if_null((each.get("others") or {}).get("r2"))
             for name, each in scored.items()
-        },
+        }
+        if about["metric"] == LogLikelihood.name
+        else None,
     )
     tested = [
         {
