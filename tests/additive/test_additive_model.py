@@ -209,6 +209,20 @@ def test_alpha_is_estimated_at_the_means_of_the_quasi_poisson_fit():
     assert counts.alpha_ < 0.05
 
 
+def test_an_estimated_alpha_is_counted_at_0_too_as_in_a_glm():
+    x = RNG(0).uniform(size=(400, 1))
+    y = RNG(1).binomial(6, 0.3 + 0.3 * x[:, 0])  # less spread than a Poisson's
+    poisson = lk.AdditiveModel("poisson").fit(x, y)
+    for response, one_more in (("negative-binomial", 1), (NegativeBinomial(0.1), 0)):
+        model = lk.AdditiveModel(response).fit(x, y)
+        line = lk.GLM(response).fit(x, y)
+        assert model.n_counted_ == pytest.approx(poisson.n_counted_ + one_more, abs=0.2)
+        assert line.aic == pytest.approx(2 * (2 + one_more) - 2 * line.llf)
+    model = lk.AdditiveModel("negative-binomial").fit(x, y)
+    assert model.alpha_ == 0
+    assert model.aic == pytest.approx(poisson.aic + 2)
+
+
 @pytest.mark.long
 def test_alpha_allows_for_the_coefficients_that_were_estimated():
     """By maximum likelihood it is 0.42 on average, where 0.5 is true and mgcv finds 0.50."""

@@ -336,7 +336,7 @@ class FittedTerms(ABC):
         """−2 ``llf`` + 2p, for the same categories in new rows (conditional AIC).
 
         p, ``n_counted_``, is the number of effective coefficients and what the estimated strengths
-        add to it; an estimated α is one more, a dispersion is not counted.
+        add to it; an estimated α is one more, also where it is 0, a dispersion is not counted.
         """
         return 2 * self.n_counted_ - 2 * self.llf
 
