@@ -124,7 +124,7 @@ def totals(layer: Layer, h: Any) -> Any:
 def backward(
     architecture: Architecture, theta: Array, trace: Trace, output_slope: Array
 ) -> tuple[tuple[Array, ...], Array]:
-    """The errors δ^(1) … δ^(L), and the gradient as one vector like θ.
+    """Back-propagation: the errors δ^(1) … δ^(L), and the gradient as one vector like θ.
 
     ``output_slope`` is ∂J/∂η of each row, weights included.  The entries of extra parameters are 0:
     they belong to the likelihood.
