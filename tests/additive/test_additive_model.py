@@ -387,7 +387,7 @@ def test_wrong_settings_are_named(options, match):
 def test_wrong_levels_and_responses_are_named():
     frame, eta, _ = table(n=60)
     model = lk.AdditiveModel().fit(frame, eta)
-    with pytest.raises(InvalidInput, match="level=95"):
+    with pytest.raises(InvalidInput, match="level=95 was given; a number between 0 and 1"):
         model.predict_interval(frame, 95)
     with pytest.raises(InvalidInput, match="gamma response must be"):
         lk.AdditiveModel("gamma").fit(frame, eta - 10)

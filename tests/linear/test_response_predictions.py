@@ -161,7 +161,7 @@ def test_what_has_no_interval_for_y_is_refused_in_words():
     model = lk.GLM("poisson").fit(X, y)
     with pytest.raises(InvalidInput, match="'mean' or 'y' was expected"):
         model.predict_interval(X, of="median")
-    with pytest.raises(InvalidInput, match="a level between 0 and 1"):
+    with pytest.raises(InvalidInput, match="a number between 0 and 1"):
         model.predict_interval(X, 95, of="y")
     none = lk.GLM("poisson", standard_errors=None).fit(X, y)
     with pytest.raises(InvalidInput, match="standard_errors=None"):

@@ -23,7 +23,6 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.additive.additive_fit import Wishes, encoded, fit_terms
 from likely.additive.fitted_terms import TERMS, FittedTerms
-from likely.additive.term_effects import refuse_unless_share
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks, MappedBlocks
 from likely.data.categories import ordered_categories
@@ -41,6 +40,7 @@ from likely.linear.ordinal import OrdinalRegression, recoded
 from likely.linear.response_predictions import check_interval_of, refuse_zero_or_one
 from likely.linear.softmax import SoftmaxRegression
 from likely.linear.surface import RELATIVE, NotOfThisFit, class_explanation
+from likely.numerics.intervals import refuse_level
 from likely.objectives.linear import Total
 from likely.output.description import Description
 from likely.storage.declarations import FITTED_CLASSES, Same, Saved
@@ -200,7 +200,7 @@ class AdditiveClassifier(ClassProbabilities, FittedTerms, ClassifierMixin, Estim
         fit, where curves are not so steep that their λ is at its least.
         """
         check_is_fitted(self)
-        refuse_unless_share(level)
+        refuse_level(level)
         if check_interval_of(of, numbers=False) == "y":
             refuse_zero_or_one(Bernoulli.name)
         reach = float(ndtri((1 + level) / 2)) * self._errors(X)

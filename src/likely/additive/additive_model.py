@@ -36,7 +36,6 @@ from likely.additive.additive_fit import (
     phi_blocks,
 )
 from likely.additive.fitted_terms import TERMS, FittedTerms
-from likely.additive.term_effects import refuse_unless_share
 from likely.additive.terms import BEYOND
 from likely.compute.executor import Executor
 from likely.data.block import Blocks, redesigned
@@ -67,6 +66,7 @@ from likely.linear.response_predictions import (
 )
 from likely.linear.surface import RELATIVE
 from likely.links import Link
+from likely.numerics.intervals import refuse_level
 from likely.objectives.inference import (
     FitStatistics,
     block_log_likelihood,
@@ -371,7 +371,7 @@ class AdditiveModel(FittedTerms, RegressorMixin, Estimator):
         """An interval of each row, (n, 2): for a new response, or for its mean (``of="mean"``)."""
         X, offset, exposure = own_columns(X, offset, exposure)
         check_is_fitted(self)
-        refuse_unless_share(level)
+        refuse_level(level)
         link, response = self.linear_.likelihood_.link, self.linear_.response_of_new()
         likelihood = response.with_link(link)
         wanted = check_interval_of(of, numbers=not response.has_trials)

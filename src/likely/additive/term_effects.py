@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from likely._typing import Array
 from likely.data.frames import frame_of
-from likely.errors import InvalidInput
+from likely.numerics.intervals import refuse_level
 from likely.output.description import NamedColumn, NamedTable
 from likely.output.formatting import short_number
 from likely.output.pictures import readable, shortened_name
@@ -102,7 +102,7 @@ def table_of_levels(
 
 def draw_terms(effects: Sequence[TermEffect], classes: Sequence[str], level: float) -> Any:
     """A figure with one picture for each term, four in a row."""
-    refuse_unless_share(level)
+    refuse_level(level)
     import matplotlib.pyplot as plt
 
     wide = min(len(effects), IN_A_ROW) or 1
@@ -165,10 +165,3 @@ def _draw_pair(figure: Any, ax: Any, each: TermEffect) -> None:
     ax.set_ylabel(shortened_name(each.columns[1], 16), fontsize=9)
     ax.set_title(shortened_name(each.name), fontsize=10)
     figure.colorbar(image, ax=ax)
-
-
-def refuse_unless_share(level: float) -> None:
-    if not 0 < level < 1:
-        raise InvalidInput(
-            f"level={level!r} was given; a number between 0 and 1 was expected. Use level=0.95."
-        )

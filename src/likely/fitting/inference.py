@@ -53,6 +53,7 @@ from likely.fitting.goodness import (
 )
 from likely.links import Link
 from likely.numerics.cholesky import inverse_root, unit_diagonal
+from likely.numerics.intervals import refuse_level
 from likely.storage.declarations import Covariance, Difference, InRange, OneOf, Places, SameCount
 
 TOUCHED = 1e-6  # the part of a coefficient in a null direction above which it has no estimate
@@ -152,11 +153,7 @@ class Inference(GoodnessOfFit):
 
     def quantile(self, level: float) -> float:
         """Half the width of an interval of that level, in standard errors."""
-        if not 0 < level < 1:
-            raise InvalidInput(
-                f"level={level!r} was given; an interval needs a level between 0 and 1. "
-                "Use 0.95 for the usual one."
-            )
+        refuse_level(level)
         upper = (1 + level) / 2
         return float(ndtri(upper) if self.distribution == "z" else stdtrit(self.df_tests, upper))
 

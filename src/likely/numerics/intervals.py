@@ -44,6 +44,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.errors import InvalidInput
 
 Ends = tuple[float, float]
 
@@ -124,6 +125,14 @@ def normal_quantile(level: float) -> float:
     from scipy.special import ndtri
 
     return float(ndtri((1 + level) / 2))
+
+
+def refuse_level(level: float) -> None:
+    """Refuse a level of intervals outside (0, 1), such as 95."""
+    if not 0 < level < 1:
+        raise InvalidInput(
+            f"level={level!r} was given; a number between 0 and 1 was expected. Use level=0.95."
+        )
 
 
 def student_quantile(level: float, degrees: float) -> float:
