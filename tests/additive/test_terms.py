@@ -186,7 +186,7 @@ def test_a_pair_has_the_products_of_its_functions_within_a_budget():
     "wrong",
     [
         *({"k": each} for each in (3, 7.5, True, np.nan, np.inf, "a", 2001)),
-        *({"cyclic": each} for each in (-1.0, np.nan, np.inf, "a", True)),
+        *({"cyclic": each} for each in (-1.0, np.nan, np.inf, "a", True, False, np.False_)),
     ],
 )
 def test_a_smooth_that_is_none_is_refused(wrong):

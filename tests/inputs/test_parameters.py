@@ -108,6 +108,14 @@ def test_an_argument_of_smooths_elsewhere_is_answered_with_ours(given, said):
         lk.Smooth(**given)
 
 
+def test_a_smooth_shows_its_two_arguments_and_counts_them():
+    assert list(inspect.signature(lk.Smooth).parameters) == ["k", "cyclic"]
+    with pytest.raises(TypeError, match=r"Smooth\.__init__\(\) takes from 1 to 3 positional"):
+        lk.Smooth(20, 24, 3)
+    smooth = pickle.loads(pickle.dumps(lk.Smooth(12, cyclic=7)))
+    assert (smooth, smooth.k, smooth.cyclic) == (lk.Smooth(12, 7), 12, 7)
+
+
 @every_estimator
 def test_a_misspelt_parameter_has_a_suggestion_and_the_list(name):
     first = parameters(ESTIMATORS[name])[0]

@@ -1,13 +1,13 @@
 """How a number enters an additive model: splines or waves, and which numbers are a circle."""
 
 from dataclasses import dataclass
-from typing import Self, final
+from typing import final
 
 import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
-from likely.inputs.parameters import unknown_parameter
+from likely.inputs.parameters import KnownParameters
 
 FEWEST_VALUES = 4  # different ones, for a curve
 MOST_SPLINES = 2_000  # of one column
@@ -23,7 +23,7 @@ CIRCLES = {  # which whole numbers are a circle, if the column is called so
 
 @final
 @dataclass(frozen=True)
-class Smooth:
+class Smooth(KnownParameters):
     """How one number enters: ``Smooth(k=20)`` splines, or ``Smooth(cyclic=24)``.
 
     Parameters
@@ -38,11 +38,6 @@ class Smooth:
     k: int = 20
     cyclic: float = 0.0
 
-    def __new__(cls, k: int = 20, cyclic: float = 0.0, **others: object) -> Self:
-        for name in others:  # of other libraries, or misspelt
-            raise unknown_parameter(cls.__name__, name, ("k", "cyclic"))
-        return super().__new__(cls)
-
     def __post_init__(self) -> None:
         whole = isinstance(self.k, int | np.integer) and not isinstance(self.k, bool)
         if not whole or not FEWEST_VALUES <= self.k <= MOST_SPLINES:
@@ -50,11 +45,11 @@ class Smooth:
                 f"Smooth(k={self.k!r}) was given; a whole number of splines from {FEWEST_VALUES} "
                 f"to {MOST_SPLINES:,} was expected. Use k=20, or 'linear' in place of a Smooth."
             )
-        known = isinstance(self.cyclic, int | float | np.number) and self.cyclic is not True
-        if not known or not 0 <= self.cyclic < np.inf:
+        known = isinstance(self.cyclic, int | float | np.number)
+        if not known or isinstance(self.cyclic, bool) or not 0 <= self.cyclic < np.inf:
             raise InvalidInput(
                 f"Smooth(cyclic={self.cyclic!r}) was given; a period above 0 was expected. Use "
-                "cyclic=24 for hours, for instance."
+                "cyclic=24 for hours, for instance, or leave it out."
             )
 
 

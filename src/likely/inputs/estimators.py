@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import MISSING, fields, replace
 from functools import wraps
-from inspect import CO_VARKEYWORDS
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, cast, runtime_checkable
 
 import numpy as np
@@ -19,7 +18,7 @@ from likely.data.copies import copies_in
 from likely.data.hashed_splits import FOLD_SEED, stratified_fold_of
 from likely.errors import BadCell, InvalidInput, UnknownName, warn_user
 from likely.inputs.foreign_models import depends_on_scale
-from likely.inputs.parameters import unknown_parameter
+from likely.inputs.parameters import refuse_unknown_parameters, unknown_parameter
 from likely.inputs.tables import n_rows_of, names_in_fit, rows_at
 from likely.output.description import Describes
 from likely.solvers.stochastic import StochasticDescent
@@ -66,12 +65,7 @@ class Estimator(BaseEstimator):
     grouped: ClassVar[Mapping[str, type[Settings]]] = {}  # arguments that are several settings
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
-        code = getattr(cls.__init__, "__code__", None)  # a signature would take 100 times as long
-        if parameters and not (code and code.co_flags & CO_VARKEYWORDS):
-            known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount] if code else ()
-            for name in parameters:
-                if name not in known:
-                    raise unknown_parameter(cls.__name__, name, known)
+        refuse_unknown_parameters(cls, parameters)
         return super().__new__(cls)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

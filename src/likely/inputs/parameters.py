@@ -8,8 +8,9 @@ To add a name, write one line in ``PEERS``: the parameter of ours that does it (
 argument of ``fit``, empty where there is none), and a sentence.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping
+from inspect import CO_VARKEYWORDS
+from typing import NamedTuple, Self
 
 from likely.errors import UnknownParameter
 
@@ -315,3 +316,22 @@ def unknown_parameter(estimator: str, name: str, known: Iterable[str]) -> Unknow
     known = list(known)
     peer = peer_of(estimator, name, known)
     return UnknownParameter(estimator, name, known, "" if peer is None else peer.text)
+
+
+def refuse_unknown_parameters(kind: type, given: Collection[str]) -> None:
+    """Refuse names that are not among the arguments of the constructor of a class."""
+    made_by = kind.__init__  # type: ignore[misc]  # of this class itself
+    code = getattr(made_by, "__code__", None)  # a signature would take 100 times as long
+    if given and not (code and code.co_flags & CO_VARKEYWORDS):
+        known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount] if code else ()
+        for name in given:
+            if name not in known:
+                raise unknown_parameter(kind.__name__, name, known)
+
+
+class KnownParameters:
+    """A value whose constructor answers an unknown parameter with its name here."""
+
+    def __new__(cls, *args: object, **parameters: object) -> Self:
+        refuse_unknown_parameters(cls, parameters)
+        return super().__new__(cls)
