@@ -271,7 +271,7 @@ def test_a_likelihood_ratio_of_least_squares_is_the_f_test_of_an_analysis_of_var
 @pytest.mark.parametrize("level", [0.0, 1.0, 95])
 def test_a_level_is_a_probability(level):
     X, y, _ = data()
-    with pytest.raises(InvalidInput, match=r"between 0 and 1.*Use 0\.95"):
+    with pytest.raises(InvalidInput, match=r"between 0 and 1.*Use level=0\.95"):
         inferred(X, y).interval(level)
 
 
