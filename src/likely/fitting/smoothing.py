@@ -211,7 +211,8 @@ def _search(
     spread = _spread_by_strength(found, V, strength, group)
     ridge = _spread(strength, group)
     counted = float(found.edf.sum()) + float(np.sum(spread * (H @ spread))) / found.dispersion
-    twice = len(ridge) - float(ridge @ np.square(V) @ ridge)  # 2 tr F − tr F²
+    shrunk = ridge[:, None] * V
+    twice = len(ridge) - float(np.sum(shrunk * shrunk.T))  # 2 tr F − tr F²
     return Smoothed(
         strength,
         found.best,
@@ -292,10 +293,11 @@ def _quadratic(here: _Here, ridge: Array, n: float | None, floor: float) -> _Qua
 def _spread_by_strength(found: _Quadratic, V: Array, strength: Array, group: Codes) -> Array:
     """J V_ρ^½."""
     phi, ridge = found.dispersion, _spread(strength, group)
-    member = (group[:, None] == np.arange(strength.size)) * ridge[:, None]
+    own = (group[:, None] == np.arange(strength.size)).astype(float)
+    member, shrunk = own * ridge[:, None], ridge[:, None] * V
     pull = member * found.best[:, None]  # λ_k β̂_k
     curved = (found.best @ pull / phi + np.diag(V) @ member) / 2
-    crossed = pull.T @ V @ pull / phi + member.T @ np.square(V) @ member / 2
+    crossed = pull.T @ V @ pull / phi + own.T @ (shrunk * shrunk.T) @ own / 2
     values, vectors = np.linalg.eigh(np.diag(curved) - crossed)
     return -V @ pull @ (vectors / np.sqrt(np.maximum(values, 0.0) + VAGUE))
 

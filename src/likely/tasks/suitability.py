@@ -283,7 +283,8 @@ def _refuse_gap(gap: Gap, fit: PlannedFit) -> NoReturn:
 
 def _as_they_are(kind: TargetKind) -> list[str]:
     """The models that are fitted to the columns as they are, for a kind of target."""
-    return [entry.name for entry in MODELS.values() if entry.streams and kind in entry.targets]
+    able = (entry for entry in MODELS.values() if entry.streams and not entry.without_pairs)
+    return [entry.name for entry in able if kind in entry.targets]
 
 
 def _refuse(message: str, next: str = "likely train --help") -> NoReturn:

@@ -211,10 +211,11 @@ def test_copies_that_folds_cannot_keep_together_leave_it_open_which_model_is_bet
     assert "clearly better:" not in verdict_on(replace(other, findings=found)).conclusion
 
 
-def test_near_copies_that_are_held_out_together_do_not_forbid_a_verdict():
+def test_together_near_copies_that_folds_keep_so_are_said_and_do_not_forbid_a_verdict():
     found = [{"code": "LK205", "columns": [], "severity": "note", "text": "Rows are alike."}]
     verdict = verdict_on(of_held(numbers(), findings=found))
-    assert (verdict.better, verdict.objections) == (True, ())
+    assert (verdict.better, verdict.severity) == (True, "good")
+    assert verdict.objections == (("together", "note", "LK205: Rows are alike."),)
 
 
 def test_probabilities_that_are_too_certain_are_said():

@@ -12,6 +12,7 @@ Zou & Donner (2008), Construction of confidence limits about effect measures, St
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite, isinf, sqrt
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, final
@@ -341,17 +342,13 @@ def _suspects(evidence: Evidence, code: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _copies(evidence: Evidence) -> str:
-    return _found(evidence, COPIES)
-
-
-def _found(evidence: Evidence, codes: tuple[str, ...]) -> str:
-    """The findings with these codes, all of whose columns the model uses."""
+def _found(evidence: Evidence, codes: tuple[str, ...], *, notes: bool = False) -> str:
+    """The findings with these codes, all of whose columns the model uses: the notes, or others."""
     return " ".join(
         f"{found['code']}: {found.get('text') or found.get('sentence') or ''}"
         for found in evidence.findings
         if found.get("code") in codes
-        and found.get("severity") != "note"  # near copies that are held out together
+        and (found.get("severity") == "note") is notes
         and (evidence.features is None or evidence.features >= {*(found.get("columns") or ())})
     )
 
@@ -453,7 +450,12 @@ RULES: Mapping[str, VerdictRule] = {
         "warn",
         "rows are near copies of others that folds cannot keep together (LK205), or too few are "
         "different (LK206)",
-        _copies,
+        partial(_found, codes=COPIES),
+    ),
+    "together": VerdictRule(
+        "note",
+        "rows are near copies of others, which folds keep together (LK205)",
+        partial(_found, codes=COPIES, notes=True),
     ),
     "computed": VerdictRule(
         "warn",
