@@ -172,6 +172,28 @@ def test_a_lost_copy_is_read_from_the_ledger(place):
     assert (facts.final, facts.final_problem) == (before, None)
 
 
+def test_each_of_two_runs_with_equal_models_has_its_own_estimate(place, likely):
+    """The ledger, `final` and the report: the same score, and two estimates from other folds."""
+    twin = shutil.copytree(place / FIRST, place / "runs/003-naive-bayes")
+    (twin / "final.json").unlink()
+    rewritten(twin, "run.json", lambda f: f["scores"]["measures"][0].update(value=0.3456))
+    names = [
+        each["metric"] for each in json.loads((twin / "run.json").read_text())["scores"]["measures"]
+    ]
+    assert names[0] == "log-loss"
+    for _ in range(2):
+        assert "Cross-validation estimate: 0.35." in likely("final", "runs/003-naive-bayes").out
+    assert [line["event"] for line in lines(place)] == ["sealed", "commit", "score", "repeat"]
+    first = read_run(place / FIRST)
+    assert first.final == json.loads((place / FIRST / "final.json").read_text())
+    second = read_run(twin)
+    assert second.final == first.final | {"cv_estimate": 0.3456}
+    assert first.final_problem is second.final_problem is None
+    rewritten(twin, "final.json", lambda f: f.update(cv_estimate=0.2))
+    assert "its cv_estimate is 0.2, and the ledger" in read_run(twin).final_problem
+    assert json.loads(likely("ledger", "verify", "patients.seal", "--json").out)["result"]["sound"]
+
+
 def test_an_equal_model_in_another_file_is_recorded_and_not_counted(place):
     seal, opened = SealFolder(place / "patients.seal"), open_run(str(place / FIRST))
     shutil.copytree(place / FIRST, place / "twin")
@@ -185,6 +207,7 @@ def test_an_equal_model_in_another_file_is_recorded_and_not_counted(place):
             trained_on=opened.facts["data"]["sha256"],
             scorer=scorer_for(opened.model, seal),
             model_sha256=digest,
+            cv_estimate=json.loads((place / "twin" / "final.json").read_text())["cv_estimate"],
         )
         assert score.resumed
     assert [line["event"] for line in lines(place)] == ["sealed", "commit", "score", "repeat"]

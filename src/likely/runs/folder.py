@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 from likely.errors import InvalidFile, InvalidInput
 from likely.runs.seals import LedgerFacts, ledger_facts, place_of_seal
 from likely.sealing.final_score import FinalScore
-from likely.sealing.ledger import hashes_of, models_evaluated
+from likely.sealing.ledger import estimates_recorded, hashes_of, models_evaluated
 from likely.storage.files import make_folder, write_atomically
 from likely.storage.json import as_json, read_json, write_json
 from likely.storage.values import MODEL_FILE
@@ -367,12 +367,25 @@ def _evaluation_of(digest: str | None, copy: Record | None, ledger: LedgerFacts)
     scores = {int(e["evaluation"]): e for e in ledger.entries if e["event"] == "score"}
     own = [k for k in scores if digest is not None and digest in (models.get(k) or ())]
     if own:
-        return scores[own[-1]]
+        score = scores[own[-1]]
+        return {**score, "cv_estimate": _own_estimate(score, digest, copy, ledger)}
     number = None if copy is None else copy.get("evaluation")
     if copy is None or number not in scores or models.get(number, set()) is not None:
         return None
     same = not _changed_keys(copy, _record(scores[number], ledger))
     return scores[number] if same else None
+
+
+def _own_estimate(
+    score: Record, digest: str | None, copy: Record | None, ledger: LedgerFacts
+) -> float | None:
+    """The cross-validation estimate of the run: that of its copy, if the ledger has it.
+
+    Another run may have an equal model file, and an estimate from other folds.
+    """
+    known = estimates_recorded(ledger.entries, int(score["evaluation"]), digest)
+    given = (copy or {}).get("cv_estimate")
+    return given if given in known else next(iter(known), score["cv_estimate"])
 
 
 def _record(score: Record, ledger: LedgerFacts) -> Record:

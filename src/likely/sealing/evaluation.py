@@ -27,7 +27,7 @@ from likely.sealing.final_score import REQUIRED, FinalScore, Predictions, Scorer
 from likely.sealing.fingerprints import row_fingerprints
 from likely.sealing.folder import SealFolder, copies_near, opened, predictions_digest
 from likely.sealing.judges import JUDGES, LossEvidence, Submission
-from likely.sealing.ledger import Entry, models_evaluated
+from likely.sealing.ledger import Entry, estimates_recorded
 from likely.sealing.manifest import canonical
 from likely.storage.files import lock
 from likely.storage.json import plain
@@ -111,7 +111,9 @@ def _answered(request: _Request, again: str | None) -> FinalScore:
     known = _recorded(entries, request)
     if known is not None:
         _record_repeat(request, entries, int(known["evaluation"]))
-        return _final_score(request.seal, known, resumed=True, model=model)
+        # equal predictions may be those of another run, whose estimate is not this one's
+        own = {**known, "cv_estimate": request.submission.cv_estimate}
+        return _final_score(request.seal, own, resumed=True, model=model)
     number = sum(entry["event"] == "commit" for entry in entries) + 1
     if number > request.seal.manifest.budget:
         _allow_another(request, entries, again, number)
@@ -122,11 +124,15 @@ def _answered(request: _Request, again: str | None) -> FinalScore:
 
 
 def _record_repeat(request: _Request, entries: Sequence[Entry], evaluation: int) -> None:
-    """Record another model file with predictions that were evaluated: its score is the same."""
-    digest, known = request.submission.model_sha256, models_evaluated(entries)[evaluation]
-    if digest is not None and digest not in (known or ()):
+    """Record another model file with predictions that were evaluated: its score is the same.
+
+    Its cross-validation estimate is its own.
+    """
+    digest, estimate = request.submission.model_sha256, request.submission.cv_estimate
+    if digest is not None and estimate not in estimates_recorded(entries, evaluation, digest):
         facts = {"evaluation": evaluation, "model": request.submission.name}
-        request.seal.ledger.add("repeat", {**facts, "model_sha256": digest})
+        facts |= {"model_sha256": digest, "cv_estimate": estimate}
+        request.seal.ledger.add("repeat", facts)
 
 
 def _finished(request: _Request, entries: list[Entry]) -> list[Entry]:

@@ -189,6 +189,23 @@ def models_evaluated(entries: Sequence[Entry]) -> dict[int, set[str] | None]:
     return found
 
 
+def estimates_recorded(
+    entries: Sequence[Entry], evaluation: int, model_sha256: str | None
+) -> list[float | None]:
+    """The cross-validation estimates with which a model file came to an evaluation.
+
+    Two RUNs with equal model files may have been cross-validated on different folds.
+    """
+    return [
+        entry["cv_estimate"]
+        for entry in entries
+        if entry["event"] in ("commit", "repeat")
+        and entry["evaluation"] == evaluation
+        and entry.get("model_sha256") == model_sha256
+        and "cv_estimate" in entry
+    ]
+
+
 def _head_of(content: bytes) -> _Head:
     found = json.loads(content)
     if not isinstance(found, dict) or not {"count", "head"} <= set(found):
