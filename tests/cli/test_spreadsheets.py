@@ -1,6 +1,8 @@
 """A spreadsheet on the command line: what is shown, what stops, and the way on."""
 
+import gzip
 import json
+import subprocess
 
 import numpy as np
 import pytest
@@ -120,3 +122,35 @@ def test_several_sheets_go_on_with_the_first_that_has_cells(likely, tmp_path):
     way = plain(refused.err).partition("Next: ")[2]
     assert way == "likely look two.xlsx --target y --sheet 'open bills'"
     assert likely("look", "two.xlsx", "--target", "y", "--sheet", "open bills").exit == 0
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_of_windows_is_converted_from_its_own_encoding(likely, shop, tmp_path, packed):
+    content = (tmp_path / shop).read_text().replace("sold", "verk\u00e4uflich", 1).encode("cp1252")
+    assert b"\x80" in content
+    name = "my shop.csv.gz" if packed else "my shop.csv"
+    (tmp_path / name).write_bytes(gzip.compress(content) if packed else content)
+    outcome = likely("look", name, "--json")
+    assert outcome.exit == 2
+    said = plain(outcome.json["findings"][0])
+    command = said.partition("Convert the file: ")[2].partition(", or ")[0]
+    subprocess.run(command, shell=True, check=True, cwd=tmp_path)
+    assert outcome.json["next"] == "likely look 'my shop-utf8.csv'"
+    found = plain(likely("look", "my shop-utf8.csv", "--target", "verk\u00e4uflich").out)
+    assert "price: money with a decimal comma, read as numbers" in found
+
+
+@pytest.mark.parametrize(
+    ("letters", "encoding"),
+    [(b"caf\xe9", "LATIN1"), (b"5 \x80", "CP1252"), (b"5 \x80 caf\x8d", "ENCODING")],
+)
+def test_the_encoding_is_one_that_has_all_bytes_of_the_file(likely, tmp_path, letters, encoding):
+    (tmp_path / "a.csv").write_bytes(b"a,b\n1,2\n3," + letters + b"\n")
+    outcome = likely("look", "a.csv")
+    files = "OLD > NEW" if encoding == "ENCODING" else "a.csv > a-utf8.csv"
+    assert f"iconv -f {encoding} -t UTF-8 {files}" in plain(outcome.err)
+    assert ("Next: likely look a-utf8.csv" in outcome.err) == (encoding != "ENCODING")
+    folder = tmp_path / "texts" / "good"
+    folder.mkdir(parents=True)
+    (folder / "1.txt").write_bytes(letters)
+    assert f"iconv -f {encoding} -t UTF-8" in plain(likely("look", "texts").err)

@@ -174,6 +174,8 @@ def run(argv: list[str]) -> int:
         return _fail(str(error), Exit.CHECK, _verify(error), settings)
     except (UnsettledColumn, InvalidFile) as error:
         way = f"{settings.command} {error.option}" if error.option else help_of
+        if isinstance(error, InvalidFile) and error.next:
+            way = error.next
         return _fail(str(error), Exit.DATA, way, settings)
     except LikelyError as error:
         return _fail(str(error), Exit.DATA, help_of, settings)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from likely.data.arrow import digest_of_file
-from likely.data.formats.text_files import NO_TEXT
+from likely.data.formats.text_files import NO_TEXT, encoding_of, not_utf_8
 from likely.data.source import Source, column_indices
 from likely.errors import InvalidFile, LinksOutside, warn_user
 from likely.kinds import ColumnKind
@@ -114,13 +114,8 @@ def _content(path: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         _refuse_no_text(path, data)
-        raise InvalidFile(
-            path,
-            f"byte 0x{data[error.start]:02x} is not UTF-8, in which text files are read. Convert "
-            "the file: iconv -f LATIN1 -t UTF-8 OLD > NEW, or from the encoding that it was "
-            "written in.",
-            line=data[: error.start].count(b"\n") + 1,
-        ) from None
+        line = data[: error.start].count(b"\n") + 1
+        raise not_utf_8(path, data[error.start], encoding_of([data]), line) from None
 
 
 def _refuse_no_text(path: Path, data: bytes) -> None:

@@ -6,11 +6,12 @@ NUL bytes, is refused, so that a small archive or a file of holes takes little m
 """
 
 import gzip
+import shlex
 import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +44,8 @@ NO_TEXT = (  # how a file begins, what it is, what to do
 FIRST_BYTES = 16  # hold every beginning above
 LONGEST_LINE = 64 * 2**20  # bytes
 MOST_COLUMNS = 100_000  # each takes some kilobytes, however short the file is
+NO_CONTROLS = bytes({*range(256)} - {*range(0x80, 0xA0)})  # in LATIN1
+NOT_IN_CP1252 = frozenset(b"\x81\x8d\x8f\x90\x9d")
 BROKEN_STREAM = (OSError, EOFError, zlib.error)  # what a damaged gzip file raises
 
 
@@ -76,13 +79,12 @@ class TextFile:
                 try:
                     yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError as error:
-                    raise InvalidFile(
-                        self.label,
-                        f"byte 0x{error.object[error.start]:02x} is not UTF-8, in which text files "
-                        "are read. Convert the file: iconv -f LATIN1 -t UTF-8 OLD > NEW, or from "
-                        "the encoding that it was written in.",
-                        line=number,
-                    ) from None
+                    byte = error.object[error.start]
+                    raise not_utf_8(self.label, byte, self._encoding(), number) from None
+
+    def _encoding(self) -> str | None:
+        with self.open() as stream:
+            return encoding_of(iter(lambda: stream.read(LONGEST_LINE), b""))
 
     @contextmanager
     def named_errors(self) -> Iterator[None]:
@@ -149,6 +151,40 @@ class GuardedStream:
 
     def __exit__(self, *error: object) -> None:
         self._stream.close()
+
+
+def encoding_of(chunks: Iterable[bytes]) -> str | None:
+    """A name for iconv, of bytes that are not UTF-8; None if neither of the usual two.
+
+    0x80 to 0x9f are letters and signs (€) in CP1252, all but five, and control codes in LATIN1.
+    """
+    found = {byte for chunk in chunks for byte in chunk.translate(None, NO_CONTROLS)}
+    if found & NOT_IN_CP1252:
+        return None
+    return "CP1252" if found else "LATIN1"
+
+
+def not_utf_8(label: object, byte: int, encoding: str | None, line: int) -> InvalidFile:
+    """The error, with the command that converts the file."""
+    convert, path, next = f"iconv -f {encoding or 'ENCODING'} -t UTF-8", Path(str(label)), ""
+    command = f"{convert} OLD > NEW"
+    if encoding and path.is_file():
+        plain = path.with_name(path.name.removesuffix(".gz"))
+        old, new = (
+            shlex.quote(str(each)) for each in (path, plain.with_stem(f"{plain.stem}-utf8"))
+        )
+        command = f"{convert} {old} > {new}"
+        if plain != path:
+            command = f"gzip -dc {old} | {convert} > {new}"
+        next = f"likely look {new}"
+    other = "or from the encoding that it was" if encoding else "with the encoding that it was"
+    return InvalidFile(
+        label,
+        f"byte 0x{byte:02x} is not UTF-8, in which text files are read. Convert the file: "
+        f"{command}, {other} written in.",
+        line=line,
+        next=next,
+    )
 
 
 @final

@@ -295,7 +295,8 @@ class HeaderAlone(InvalidFile):
 
     def __init__(self, error: InvalidFile, names: tuple[str, ...]) -> None:
         LikelyError.__init__(self, str(error))
-        self.path, self.line, self.option, self.names = error.path, error.line, "", names
+        self.path, self.line, self.names = error.path, error.line, names
+        self.option, self.next = "", error.next
 
 
 def opened(data: Any, how: HowToRead = HowToRead()) -> GivenData:  # noqa: B008  # a frozen value
