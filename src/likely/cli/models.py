@@ -7,7 +7,9 @@ Also models by name, and the settings given by ``--set``, ``--space`` and ``--tr
 import inspect
 import re
 import shlex
+from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
 import click
@@ -43,6 +45,8 @@ SET_HELP = (
 NARROWEST = 30  # letters left for the description of a setting
 PART = PREFIX.removesuffix("__")  # of settings, as typed
 LISTS = ("stop_words", "vocabulary")  # words with commas between them
+ADDITIVE = ("AdditiveClassifier", "AdditiveModel")
+TERMS = ("linear", "category")  # of one column, in a word
 NAMED = ("english",)  # lists of stop words that have a name
 
 
@@ -331,6 +335,8 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
                 _refuse_labels_needed(model, name, known)
                 name = _own_name(model, name, list(known))
             value = value_of(right) if dot else _named_value(name, right, typical)[1]
+            if model.estimator in ADDITIVE:
+                value = _of_additive(name, value, TERMS if dot else ("auto",))
         except InvalidInput as error:
             _refuse(model, str(error))
         if name in given and not (dot and isinstance(given[name], dict)):
@@ -344,6 +350,32 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
     except InvalidInput as error:
         _refuse(model, str(error))
     return given
+
+
+def _of_additive(name: str, value: Any, terms: Sequence[str]) -> Any:
+    """A setting of an additive model: pairs as a*b,c*d or as Python writes them, and its terms."""
+    if name == "interactions" and isinstance(value, str):
+        given: Any = [pair.split("*") for pair in value.split(",")]
+        if "*" not in value:
+            with suppress(ValueError, SyntaxError):
+                given = literal_eval(value)
+        named = isinstance(given, list | tuple)
+        pairs = [list(each) for each in given if isinstance(each, list | tuple)] if named else []
+        if not pairs or len(pairs) < len(given) or any(len(pair) != 2 for pair in pairs):
+            raise InvalidInput(
+                f"--set interactions={value} was given; a number of pairs, or pairs of columns, "
+                "was expected. Write --set interactions=10, or --set "
+                "interactions=hour*workingday,age*region."
+            )
+        return [[str(name).strip() for name in pair] for pair in pairs]
+    if name == "terms" and isinstance(value, str) and value not in terms:
+        raise InvalidInput(
+            f"The terms {value} were given; linear or category, for one column, was expected. "
+            "Write --set terms.age=linear. A Smooth can be given only in Python: "
+            "likely.train(data, target, model=likely.AdditiveModel(terms={'hour': "
+            "likely.Smooth(cyclic=24)}))."
+        )
+    return value
 
 
 def _own_name(model: ModelEntry, name: str, known: Sequence[str]) -> str:
