@@ -203,16 +203,10 @@ class InvalidFile(InvalidInput):
     """A file that cannot be read as what it claims to be; perhaps an option or a command helps."""
 
     def __init__(
-        self,
-        path: object,
-        problem: str,
-        *,
-        line: int | None = None,
-        option: str = "",
-        next: str = "",
+        self, path: object, problem: str, *, line: int | None = None, option: str = ""
     ) -> None:
         super().__init__(f"{path}{'' if line is None else f', line {line}'}: {problem}")
-        self.path, self.line, self.option, self.next = str(path), line, option, next
+        self.path, self.line, self.option, self.next = str(path), line, option, ""
 
 
 class UnsettledColumn(InvalidInput):

@@ -12,6 +12,7 @@ import pytest
 import likely as lk
 from likely.cli.main import VERBS
 from likely.cli.models import assigned, model_named, parameters
+from likely.likelihoods.responses import RESPONSES
 from likely.workbench.data.builtin_data import BUILTIN, builtin_table
 from likely.workbench.models.registry import trainable
 from tests.machine import costs_at_most, import_libraries, n_calls
@@ -156,6 +157,18 @@ def test_every_parameter_of_every_model_is_documented(likely, name):
     for parameter in parameters(model_named(name)):
         assert parameter.name in outcome.out
         assert len(parameter.doc) > 5, parameter.name
+
+
+def test_a_model_for_classes_and_numbers_shows_both_of_its_estimators(likely):
+    outcome = " ".join(likely("models", "additive").out.split())
+    assert (
+        "For a target of numbers: likely.AdditiveModel, whose response (--set response=" in outcome
+    )
+    assert "negative-binomial for counts, tweedie for amounts with many zeros, gaussian" in outcome
+    assert set(RESPONSES) <= set(re.findall(r"[\w-]+", outcome))
+    assert likely("models", "additive", "--json").json["result"]["for_numbers"] == "AdditiveModel"
+    assert "likely.NeuralNetworkRegressor" in likely("models", "neural-network").out
+    assert "For a target of numbers" not in likely("models", "glm").out
 
 
 @pytest.mark.parametrize("name", BUILTIN)

@@ -17,7 +17,7 @@ import click
 from likely.cli.answer import Answer
 from likely.cli.terminal import GlobalOptions, global_options, heading, table, width, wrapped
 from likely.errors import InvalidInput, UnknownName
-from likely.kinds import kinds_in_order, kinds_in_words
+from likely.kinds import IN_WORDS, kinds_in_order, kinds_in_words
 from likely.names import known_name
 from likely.tasks.request import UNLABELLED, Exit, Refusal, separated, value_like, value_of
 from likely.workbench.models.model_entry import (
@@ -75,7 +75,7 @@ def _one(model: ModelEntry) -> Answer:
     return Answer(
         text=f"{heading(model.name)}: {model.summary}\n"
         f"In Python: {model.estimator if model.is_foreign else f'likely.{model.estimator}'}\n\n"
-        f"{_settings_table(found)}{_on_texts(model, words)}",
+        f"{_settings_table(found)}{_on_numbers(model)}{_on_texts(model, words)}",
         result={**_facts(model), "parameters": facts, "on_texts": _defaults_on_texts(model)},
         next=f"likely train DATA {model.name}{target}",
     )
@@ -91,6 +91,24 @@ def _settings_table(found: Sequence["Parameter"]) -> str:
         rows.append([parameter.name, _shown(parameter.default), lines[0].strip()])
         rows.extend(["", "", line.strip()] for line in lines[1:])
     return table(["setting", "default", ""], rows, words=range(3))
+
+
+def _on_numbers(model: ModelEntry) -> str:
+    """The estimator for numbers, where it is another one, and its responses."""
+    if not model.for_numbers:
+        return ""
+    from likely.likelihoods.responses import RESPONSES
+
+    text = f"For a target of numbers: likely.{model.for_numbers}"
+    kinds = {IN_WORDS[kind]: settings for kind, settings in model.by_kind.items()}
+    kinds |= {"amounts with many zeros": model.by_zeros} if model.by_zeros else {}
+    usual = [f"{each['response']} for {what}" for what, each in kinds.items() if "response" in each]
+    if usual:
+        text += (
+            f", whose response (--set response=NAME) is one of {', '.join(RESPONSES)}; without "
+            f"--set {', '.join(usual)}, gaussian for others"
+        )
+    return f"\n\n{wrapped(f'{text}.')}"
 
 
 def _defaults_on_texts(model: ModelEntry) -> dict[str, Any]:
@@ -146,6 +164,7 @@ def _facts(model: ModelEntry) -> dict[str, object]:
     return {
         "name": model.name,
         "estimator": model.estimator,
+        "for_numbers": model.for_numbers or None,
         "needs_target": model.supervised,
         "targets": kinds_in_order(model.suits),
         "summary": model.summary,
@@ -352,16 +371,13 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
     return given
 
 
-def _of_additive(name: str, value: Any, terms: Sequence[str]) -> Any:
+def _of_additive(name: str, value: object, terms: Sequence[str]) -> Any:
     """A setting of an additive model: pairs as a*b,c*d or as Python writes them, and its terms."""
     if name == "interactions" and isinstance(value, str):
-        given: Any = [pair.split("*") for pair in value.split(",")]
-        if "*" not in value:
-            with suppress(ValueError, SyntaxError):
-                given = literal_eval(value)
-        named = isinstance(given, list | tuple)
-        pairs = [list(each) for each in given if isinstance(each, list | tuple)] if named else []
-        if not pairs or len(pairs) < len(given) or any(len(pair) != 2 for pair in pairs):
+        pairs: Any = [pair.split("*") for pair in value.split(",")]
+        with suppress(ValueError, SyntaxError):
+            pairs = pairs if "*" in value else [*literal_eval(value)]
+        if not all(isinstance(each, list | tuple) and len(each) == 2 for each in pairs):
             raise InvalidInput(
                 f"--set interactions={value} was given; a number of pairs, or pairs of columns, "
                 "was expected. Write --set interactions=10, or --set "

@@ -178,13 +178,14 @@ def not_utf_8(label: object, byte: int, encoding: str | None, line: int) -> Inva
             command = f"gzip -dc {old} | {convert} > {new}"
         next = f"likely look {new}"
     other = "or from the encoding that it was" if encoding else "with the encoding that it was"
-    return InvalidFile(
+    error = InvalidFile(
         label,
         f"byte 0x{byte:02x} is not UTF-8, in which text files are read. Convert the file: "
         f"{command}, {other} written in.",
         line=line,
-        next=next,
     )
+    error.next = next
+    return error
 
 
 @final
