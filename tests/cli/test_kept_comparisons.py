@@ -72,6 +72,22 @@ def test_of_plain_data_it_is_kept_in_the_newest_run_on_them(likely, table, tmp_p
     )
 
 
+def test_the_report_of_a_later_run_has_the_comparison_beside_an_earlier_one(
+    likely, table, tmp_path
+):
+    compared = "1 model was compared with the baseline by likely compare"
+    likely("train", table, "naive-bayes", "--target", "ill")
+    likely("compare", table, "logistic", "--target", "ill", *QUICK)
+    likely("train", table, "logistic", "--target", "ill")
+    likely("train", table, "naive-bayes", "--target", "city")
+    for run, found in (("002-logistic", True), ("003-naive-bayes", False)):
+        assert likely("report", f"runs/{run}").exit == 0
+        assert (compared in (tmp_path / "report.html").read_text()) == found
+    (tmp_path / "runs/001-naive-bayes/comparison.json").write_text("{")  # damaged
+    told = likely("report", "runs/002-logistic")
+    assert told.exit == 0 and "Comparison (none was saved" in " ".join(told.out.split())
+
+
 def test_a_seal_that_cannot_be_written_to_is_compared_on_all_the_same(likely, seal, monkeypatch):
     from likely.errors import CannotWrite
 

@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
@@ -288,6 +289,7 @@ def read_run(
     place, known = held.path, run.get("seal")
     seal = place_of_seal(place, known) if known and known.get("path") else None
     places = (place,) if seal is None else (place, seal)
+    beside = _comparisons_beside(place, run) if seal is None else []
     copy = held.final()  # before the ledger, which another process may add lines to
     ledger = None if seal is None else ledger_facts(seal, known or {})
     scored = sealed_score(run, copy, ledger, held.model_sha256())
@@ -295,7 +297,7 @@ def read_run(
         name=place.name or str(place),
         run=run,
         look=held.look(),
-        comparisons=joined_comparisons(*map(comparisons_in, places)),
+        comparisons=joined_comparisons(*beside, *map(comparisons_in, places)),
         curves=joined_curves(*map(curves_in, places)),
         study=held.study_facts(),
         validation=held.validation(),
@@ -306,6 +308,24 @@ def read_run(
         description=description,
         path=place.name if place.is_absolute() else str(place),
     )
+
+
+def _comparisons_beside(place: Path, run: Record) -> list[tuple[Record, ...]]:
+    """Those of other RUNs in the same folder, on the same rows with the same target and roles.
+
+    ``likely compare`` saves to the newest one, and the report of each shows it.
+    """
+    about, own, found = _about(run), place.resolve(), []
+    for file in sorted(own.parent.glob(f"*/{FACTS}")) if about[0] else ():
+        with suppress(InvalidFile):  # of another run
+            if file.parent != own and _about(_read_object(file) or {}) == about:
+                found.append(comparisons_in(file.parent))
+    return found
+
+
+def _about(run: Record) -> tuple[object, ...]:
+    """The hash of the data, the target, and the columns with roles."""
+    return ((run.get("data") or {}).get("sha256"), run.get("target"), run.get("roles"))
 
 
 # ── The score of a RUN on sealed rows, as the ledger of its seal records it ───────────────────────
