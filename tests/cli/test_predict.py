@@ -76,6 +76,26 @@ def test_categories_that_look_like_numbers_stay_categories(likely, tmp_path):
     assert "did not see" not in outcome.err
 
 
+@pytest.mark.parametrize("model", ["naive-bayes", "logistic"])
+def test_an_empty_cell_where_training_had_none_is_called_so(likely, table, tmp_path, model):
+    header, first, *rows = (tmp_path / table).read_text().splitlines()
+    names = header.split(",")
+    without = {
+        gap: ",".join(
+            "" if name == gap else cell for name, cell in zip(names, first.split(","), strict=True)
+        )
+        for gap in ("age", "city")
+    }
+    (tmp_path / "gaps.csv").write_text("\n".join([header, without["age"], *rows]) + "\n")
+    (tmp_path / "new.csv").write_text("\n".join([header, rows[1], without["city"]]) + "\n")
+    assert likely("train", "gaps.csv", model, "--target", "ill").exit == 0
+    outcome = likely("predict", "@last", "new.csv")
+    told = " ".join(outcome.err.split())
+    assert outcome.exit == 0
+    assert "city='missing'" not in told
+    assert ("city (an empty cell, or 'missing')" in told) == (model == "logistic")
+
+
 def test_an_unseen_category_is_noted_and_carries_no_evidence(likely, trained, tmp_path):
     (tmp_path / "new.csv").write_text("age,city,smoker,visits\n70,Atlantis,true,6\n")
     outcome = likely("predict", "@last", "new.csv")

@@ -33,6 +33,7 @@ from likely.kinds import ColumnKind
 from likely.numerics.additive import Additive
 from likely.storage.values import same_count
 
+MISSING = "missing"  # the category of a cell that has none, where a model reads it as one
 NUMERIC = frozenset({"number", "boolean", "word"})
 
 
@@ -259,12 +260,17 @@ class Schema(Additive):
 def warn_of_unseen(unseen: Sequence[tuple[str, object]]) -> None:
     """Warn of categories that the schema had not seen, if there are any."""
     if unseen:
-        shown = ", ".join(f"{name}={_plain(value)!r}" for name, value in unseen[:3])
+        shown = ", ".join(cell_shown(name, _plain(value)) for name, value in unseen[:3])
         warn_user(
             f"Categories not seen in training are ignored: {shown}"
             f"{' and others' if len(unseen) > 3 else ''}. Fit again with rows that have them.",
             UnseenCategories,
         )
+
+
+def cell_shown(name: str, value: object) -> str:
+    """A column and one of its categories; that of empty cells is a word that no cell has."""
+    return f"{name} (an empty cell, or {MISSING!r})" if value == MISSING else f"{name}={value!r}"
 
 
 def _plain(value: object) -> object:

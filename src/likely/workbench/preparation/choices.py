@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from likely._typing import Array
+from likely.data.schema import MISSING
 from likely.errors import InvalidInput, UnsettledColumn
 from likely.inputs.estimators import column_needs
 from likely.inputs.foreign_models import takes_missing, takes_sparse
@@ -39,7 +40,6 @@ from likely.workbench.preparation.dates import (
     calendar_codes,
 )
 from likely.workbench.preparation.steps import (
-    MISSING,
     BooleanColumn,
     CategoryColumn,
     DroppedColumn,

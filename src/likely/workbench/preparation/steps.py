@@ -21,11 +21,11 @@ import numpy as np
 from likely._typing import Array, Matrix
 from likely.caching import cached_property
 from likely.data.categories import CodedValues
+from likely.data.schema import MISSING, cell_shown
 from likely.errors import InvalidInput, UnseenCategories, warn_user
 from likely.output.formatting import count, percent, short_number, text_table
 from likely.workbench.preparation.cells import Cells, numbers_of, text_of
 
-MISSING = "missing"  # the category of a cell that has none
 AS_IT_IS = "as it is"
 NO_CHANGE: Mapping[str, object] = MappingProxyType({})
 
@@ -235,8 +235,8 @@ class LevelColumns(Step):
         if new.any():
             warn_user(
                 f"Categories that the fit did not see are read as {self.levels[0]!r}: "
-                f"{self.name}={factor.values[factor.codes[new.argmax()]]!r}. Fit again with rows "
-                "that have them.",
+                f"{cell_shown(self.name, factor.values[factor.codes[new.argmax()]])}. Fit again "
+                "with rows that have them.",
                 UnseenCategories,
             )
 
