@@ -260,7 +260,7 @@ def _no_gain(evidence: Evidence) -> str:
 def _better_by(evidence: Evidence) -> str:
     """A sentence about metrics that contradict a bad gain; may be empty."""
     better = _better_in(evidence)
-    if not better or _leaks(evidence) or _copies(evidence):
+    if not better or _leaks(evidence) or _found(evidence, COPIES):
         return ""
     return f" By other metrics it is clearly better: {in_words(better, evidence.measures)}."
 
