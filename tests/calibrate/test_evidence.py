@@ -261,7 +261,10 @@ def test_a_class_that_is_missing_from_a_fold_does_no_harm(rows_per_block):
 def test_scores_without_information_are_cooled_to_the_end_and_that_is_said():
     y = np.arange(40) % 4 // 3
     with (
-        pytest.warns(NothingToCalibrate, match=r"no information.*1e\+12.*prior.*leave out calib"),
+        pytest.warns(
+            NothingToCalibrate,
+            match=r"no information.*1e\+12.*prior \(the shares.*\(--set calibrate=none\)",
+        ),
         pytest.warns(RedundantColumns, match="'x0' is constant"),
     ):
         model = NaiveBayes(calibrate="temperature").fit(np.ones((40, 1)), y)

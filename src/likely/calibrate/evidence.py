@@ -66,7 +66,10 @@ class Wording(NamedTuple):
     advice: str  # what to do instead
 
 
-WORDS = Wording("only the class prior is left", "leave out calibrate")
+WORDS = Wording(
+    "only the class prior (the shares of the classes) is left",
+    "leave out calibrate (--set calibrate=none)",
+)
 
 
 def warn_no_information(words: Wording) -> None:
