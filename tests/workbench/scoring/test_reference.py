@@ -270,3 +270,12 @@ def test_it_learns_from_a_part_of_many_rows_the_same_each_time():
     assert (np.diff(some) > 0).all()
     assert (some == learned_rows(0, train)).all()
     assert learned_rows(0, train[:10]).tolist() == train[:10].tolist()
+
+
+@pytest.mark.long
+def test_pairs_that_were_asked_for_are_fitted_once(monkeypatch):
+    scored = []
+    monkeypatch.setattr("likely.workbench.comparison.comparison.tell", scored.append)
+    frame = with_a_product("binary").iloc[:200]
+    lk.compare(frame, "y", everything=True, folds=2, repeats=1)
+    assert [each.what for each in scored].count("additive-pairs") == 1

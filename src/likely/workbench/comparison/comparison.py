@@ -371,13 +371,15 @@ def compare(
                 found.best.name
             )
             twin, remark = with_pairs(found.entries, len(plan), missed=missed)
-            if twin is not None:
+            if twin is not None and twin.name not in tallies:  # unless all were asked for
                 built = prepared(twin.build(task, seed=seed), twin.words)
                 tallies[twin.name] = Tally(twin.name, built)
                 score([[twin.name]])
                 if tallies[twin.name].is_same_as(tallies[twin.without_pairs]):
                     del tallies[twin.name]  # no pair had evidence
-            remarks = (*remarks, *([remark] if remark else []))
+                remarks = (*remarks, *([remark] if remark else []))
+            elif twin is None and remark:
+                remarks = (*remarks, remark)
             found = compared()
         if boosted is not None:
             reference, best = boosted.over(_losses(tallies)), found.best
